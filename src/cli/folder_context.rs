@@ -91,7 +91,7 @@ fn in_source(config: &Config, place: &str) -> String {
     }
     let path = if path == "." { "" } else { path };
     let sources = config.sources.iter();
-    let mut holders = sources.filter(|one| one.root.join(path).is_dir());
+    let mut holders = sources.filter(|one| one.root.join(path).exists());
     match (holders.next(), holders.next()) {
         (Some(only), None) => format!("{}:{path}", only.name),
         _ => place.to_owned(),
@@ -138,7 +138,13 @@ fn folders_of(context: &Context, config: &Config, new: &FolderContext) -> BTreeS
 
 fn remove(context: &Context, place: &str) -> Result<ExitCode> {
     let config = context.load()?.config;
-    let place = in_source(&config, place);
+    // The folder may be gone.
+    let bare = place.trim_start_matches("./").trim_end_matches('/');
+    let of_folder = config.contexts.iter().filter(|one| one.folder == bare);
+    let place = match of_folder.collect::<Vec<_>>()[..] {
+        [only] => only.place(),
+        _ => in_source(&config, place),
+    };
     let place = FolderContext::new(&place, "x").map_err(wrong)?.place();
     let mut contexts = config.contexts;
     let before = contexts.len();

@@ -48,6 +48,9 @@ pub(super) fn here(advice: &str) -> String {
     with_options(advice, options)
 }
 
+/// What is before a command inside an advice; a file may have the name of this program in its own.
+const BEFORE_COMMANDS: &[&str] = &["&& ", "`", "(", "; ", ": ", "run ", "or "];
+
 /// Adds `options` to each command of this program. A command that begins with an option of its own
 /// is complete.
 fn with_options(advice: &str, options: &str) -> String {
@@ -58,7 +61,8 @@ fn with_options(advice: &str, options: &str) -> String {
         let (before, command) = rest.split_at(at);
         let behind = command.get(PROGRAM.len()..).unwrap_or("");
         let is_command = behind.starts_with(|c: char| c.is_ascii_lowercase())
-            && !before.ends_with(|c: char| c.is_alphanumeric() || "-/.".contains(c));
+            && (out.is_empty() && before.is_empty()
+                || BEFORE_COMMANDS.iter().any(|words| before.ends_with(words)));
         out.push_str(before);
         out.push_str(PROGRAM.trim_end());
         out.push_str(if is_command { options } else { "" });
@@ -156,6 +160,10 @@ mod tests {
             (
                 "local-agent -C / source list",
                 "local-agent -C / source list",
+            ),
+            (
+                "local-agent get 'my local-agent note'",
+                "local-agent -C ../a get 'my local-agent note'",
             ),
             (
                 "the log of ~/local-agent now",

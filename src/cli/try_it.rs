@@ -178,9 +178,8 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
         let questions = Some(rest).filter(|question| !question.is_empty());
         return Ok((path, questions.into_iter().collect()));
     }
-    // "try notes2 'a question'" with a folder that is not there, or a question without quotes.
-    let is_one_question = args.words.len() == 1 && args.words.iter().all(|w| w.contains(' '));
-    if looks_like_a_path(dir) || is_one_question {
+    // Two words are a folder that is not there and a question, and more are a question without quotes.
+    if looks_like_a_path(dir) || args.words.len() == 1 {
         let message = format!("{} is not a folder", path.display());
         let hint = match rest.is_empty() {
             true => "local-agent try path/to/notes",

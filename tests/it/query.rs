@@ -287,7 +287,10 @@ fn words_need_no_model_and_meaning_names_the_one_that_is_missing() {
     ] {
         let failure = world.fails(&[args, &other].concat());
         assert_eq!(failure["error_code"], "MODEL_NOT_FOUND", "{args:?}");
-        assert_eq!(failure["hint"], "local-agent models pull bge-small-en-v1.5");
+        let config = world.root().join("other.yaml");
+        let pull = "models pull bge-small-en-v1.5";
+        let hint = format!("local-agent --config {} {pull}", config.display());
+        assert_eq!(failure["hint"], hint);
     }
 }
 

@@ -73,11 +73,6 @@ fn citations_of_nothing_are_named_and_rejected() {
             "has 6 lines",
         ),
         (
-            "Alice leads it [plan.md:2].",
-            "SPAN_OUT_OF_RANGE",
-            "has no text there",
-        ),
-        (
             "Alice leads it [Plan.md:6].",
             "PATH_MISMATCH",
             "is called `plan.md`, not `Plan.md`",
@@ -430,6 +425,15 @@ fn a_passage_that_was_replaced_or_deleted_no_longer_carries_its_claim() {
             assert_eq!(run.code, expected, "{gate:?} {edited:?}: {}", run.stdout);
         }
     }
+}
+
+/// Every claim about blank lines was checked.
+#[test]
+fn lines_without_text_carry_nothing() {
+    let run = judge(&world("Alice leads it [plan.md:2].\n"));
+    assert_eq!(run.code, 1);
+    let why = "SPAN_OUT_OF_RANGE: The cited lines have no text.";
+    assert!(run.stdout.contains(why), "{}", run.stdout);
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(super) struct Examined {
     pub derivation: Option<Derivation>,
     /// The sentence that supports most of the claim.
     pub near: Option<Place>,
+    /// Whether the claim is in another language than what it cites.
+    pub is_foreign: bool,
 }
 
 impl<'a> Court<'a> {
@@ -88,6 +90,7 @@ impl<'a> Court<'a> {
             objections,
             derivation,
             place,
+            is_foreign,
         } = found;
         let near = place.and_then(|(label, range)| self.texts.get(label)?.place(range));
         let findings = objections
@@ -97,6 +100,7 @@ impl<'a> Court<'a> {
             findings: findings.collect(),
             derivation,
             near,
+            is_foreign,
         }
     }
 

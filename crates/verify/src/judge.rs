@@ -1,6 +1,6 @@
 //! L8: combines what all layers found into one verdict per claim.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::answer::{Answer, MarkKind, Unit};
@@ -22,6 +22,9 @@ use local_agent_text::evidence::{
 };
 use local_agent_text::markdown::BlockRole;
 use local_agent_text::types::{ByteSpan, Label};
+
+/// Maximum number of different elements of HTML that are looked for in the cited text.
+const MOST_ELEMENTS: usize = 256;
 
 /// Maximum number of sentences in the explanation of one claim.
 const MOST_REASONS: usize = 5;
@@ -317,6 +320,11 @@ impl Court<'_> {
         items.any(|t| t.item.text.contains(text))
     }
 
+    fn is_blank(&self, label: Label) -> bool {
+        let text = self.texts.get(label);
+        text.is_some_and(|text| text.item.text.trim().is_empty())
+    }
+
     fn is_good(&self, mark: usize) -> bool {
         self.resolved.get(mark).is_some_and(Resolved::is_good)
     }
@@ -486,6 +494,10 @@ impl Court<'_> {
         let (unit, covered) = (self.answer.units.get(i)?, self.covered.get(i)?);
         let labels = self.labels(i);
         let mut problems = self.marker_problems(&covered.own);
+        if !labels.is_empty() && labels.iter().all(|label| self.is_blank(*label)) {
+            let why = "The cited lines have no text.".to_owned();
+            problems.push((Code::SpanOutOfRange, why));
+        }
         let introduces = self.only_introduces(unit, &quotes, &labels);
         let quoted = self.quoted_place(unit, quotes, &mut problems);
         if covered.kind == Kind::Free {
@@ -530,6 +542,7 @@ impl Court<'_> {
             exact,
             quoted,
             near: examined.near,
+            is_foreign: examined.is_foreign,
         };
         let judged = self.verdict(&findings, carriers, examined.derivation.as_ref(), &labels);
         Some(Claim {
@@ -615,6 +628,7 @@ impl Court<'_> {
             exact,
             quoted,
             near,
+            is_foreign,
         } = carriers;
         if let Some((verdict, effect)) = own {
             let mut against = findings.iter().filter(|f| f.effect == effect);
@@ -646,9 +660,13 @@ impl Court<'_> {
                     (Verdict::Derived, place, why)
                 }
                 None => {
-                    let why = format!(
-                        "Properly cited to {at}. The wording is the answer's own and is not proven."
-                    );
+                    let what = match is_foreign {
+                        true => {
+                            "It is in another language: only numbers, dates and names were compared."
+                        }
+                        false => "The wording is the answer's own and is not proven.",
+                    };
+                    let why = format!("Properly cited to {at}. {what}");
                     (Verdict::Checked, place, why)
                 }
             }
@@ -775,10 +793,16 @@ impl Court<'_> {
         if elements.is_empty() {
             return Vec::new();
         }
-        let cited = self.labels_of_answer();
+        let mut cited = self.labels_of_answer();
+        cited.sort_unstable();
+        cited.dedup();
+        // Each is looked for once, and only so many; the others count as foreign.
+        let mut known: HashMap<&str, bool> = HashMap::new();
         let foreign = elements.into_iter().filter(|range| {
             let element = self.answer.text.get(range.clone()).unwrap_or("");
-            !self.stands_in_one(&cited, element)
+            let may_look = known.len() < MOST_ELEMENTS;
+            let is_there = || may_look && self.stands_in_one(&cited, element);
+            !*known.entry(element).or_insert_with(is_there)
         });
         let problems = || vec![(Code::Code, WHY.to_owned())];
         foreign
@@ -821,6 +845,8 @@ struct Carriers {
     quoted: Option<Place>,
     /// The sentence that supports most of it.
     near: Option<Place>,
+    /// Whether the claim is in another language than what it cites.
+    is_foreign: bool,
 }
 
 /// The verdict on one claim.

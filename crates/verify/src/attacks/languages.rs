@@ -70,3 +70,18 @@ fn a_cited_gap_that_the_note_fills_is_doubted() {
     let missed = missed("denied", true, |report| !is_clean(report));
     assert!(missed.is_empty(), "{missed:#?}");
 }
+
+/// "The wording is the answer's own" said nothing of words that were never compared.
+#[test]
+fn a_sentence_in_another_language_says_what_was_compared() {
+    let frozen = snapshot(&["照片服务器每周日凌晨三点备份。共保留十四份。"]);
+    let report = check_in(
+        "The photo server is backed up every Sunday at 3 am [E1].",
+        &frozen,
+    );
+    let why = report.claims.first().map(|claim| claim.why.clone());
+    assert!(
+        why.is_some_and(|why| why.contains("only numbers, dates and names were compared")),
+        "{report:?}"
+    );
+}

@@ -192,3 +192,42 @@ fn what_is_left_open_is_not_sure() {
     ]);
     all_objected(&[Code::Modality], &[(LEAK, "The leak is caused by frost")]);
 }
+
+/// Only a note that was not cited could say otherwise.
+#[test]
+fn two_cited_notes_with_different_values_are_a_conflict() {
+    let frozen = snapshot(&[
+        "The harbour budget is 5 million euros.",
+        "The harbour budget is 7 million euros.",
+    ]);
+    let remarks = |answer: &str| check_in(answer, &frozen).claims[0].remarks.clone();
+    assert_eq!(
+        remarks("The harbour budget is 5 million euros [E1][E2]."),
+        [Code::Conflict]
+    );
+    let both = "The harbour budget is 5 million euros in one note and 7 million euros in another [E1][E2].";
+    assert!(!remarks(both).contains(&Code::Conflict));
+}
+
+/// The unit above a column was not read, and the number of another room was held against the claim.
+#[test]
+fn amounts_below_a_unit_and_numbers_of_another_part() {
+    const POWER: &str = "| Quartal | kWh |\n| --- | --- |\n| Q1 | 980 |\n| Q2 | 640 |\n| Q3 | 560 |\n| Q4 | 820 |\n";
+    const HELPERS: &str =
+        "| Name | Hours in Q1 |\n| --- | --- |\n| Walt | 22 |\n| Yasmin | 31 |\n| Chloe | 17 |\n";
+    const ROOMS: &str = "Room 14 was renovated on 3 March 2024 and room 15 on 8 May 2024.";
+    all_passed(&[
+        (POWER, "Im ganzen Jahr waren es zusammen 3.000 kWh"),
+        (POWER, "Im Mittel waren es 750 kWh"),
+        (HELPERS, "Combined, the helpers put in 70 hours"),
+        (ROOMS, "Room 15 was renovated on 8 May 2024"),
+    ]);
+    all_objected(
+        &[Code::Number, Code::Referent, Code::Date],
+        &[
+            (POWER, "Im Mittel waren es 820 kWh"),
+            (HELPERS, "Combined, the helpers put in 60 hours"),
+            (ROOMS, "Room 15 was renovated on 3 March 2024"),
+        ],
+    );
+}

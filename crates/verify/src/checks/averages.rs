@@ -2,8 +2,8 @@
 
 use super::atoms::readings;
 use super::derive::ClaimNumber;
-use super::formulas::is_average_of_cited;
 use super::numbers::{derivation, equal};
+use super::totals::total;
 use super::{Case, Effect};
 use crate::Code;
 use crate::atoms::{Atom, Number, What};
@@ -30,9 +30,12 @@ pub(super) fn check(case: &Case<'_>) -> Option<(Effect, Code, String)> {
 
 /// The objection to an amount of a claim that alone calls something an average.
 fn average(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Code, String)> {
-    let is_unproven = number.number.unit.is_some()
-        && derivation(case, number.atom).is_none()
-        && !is_average_of_cited(case, number);
+    // Of several numbers without a unit, others than the average may be counts.
+    let others = case.claim.atoms.iter();
+    let others = others.filter(|atom| matches!(atom.what, What::Number(_)));
+    let may_be_meant = number.number.unit.is_some() || others.count() == 1;
+    let is_unproven =
+        may_be_meant && total(case, number).is_none() && derivation(case, number.atom).is_none();
     is_unproven.then(|| {
         let shown = case.claim.shown_amount(number.atom);
         let why = format!("The cited text does not say that “{shown}” is an average.");

@@ -159,7 +159,8 @@ fn step(limit: f64) -> f64 {
         let count = limit.abs() / place;
         count >= 1.0 && a::same(count, count.round())
     };
-    let place = places.into_iter().find(is_whole).unwrap_or(0.0);
+    let mut places = places;
+    let place = places.find(is_whole).unwrap_or(0.0);
     let count = (limit.abs() / place).round();
     let ends_in_five = count > 10.0 && a::same(count % 10.0, 5.0);
     if ends_in_five { 5.0 * place } else { place }

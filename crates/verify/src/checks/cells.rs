@@ -4,28 +4,29 @@ use std::collections::HashSet;
 
 use super::extremes::cell_value;
 use super::passages::Passages;
-use super::rows::{NamedRows, Row, is_named, named_rows, words};
-use super::superlatives::shape;
+use super::rows::{MOST_TEXTS, NamedRows, Row, is_named, named_rows, shape, words};
 use super::things::computes;
 use super::{Case, Effect};
 use crate::Code;
 use crate::atoms::{self as a, Number, What};
 use crate::finding::{Detail, Objection};
+use crate::text::Token;
 
-const YES: &[&str] = list!("cells.yes");
 const NO: &[&str] = list!("cells.no");
 
-/// Maximum number of words of a claim, of its numbers, and of its negations.
+/// Maximum number of words of a claim, of its numbers, and of rows that it names.
 const MOST_WORDS: usize = 40;
 const MOST_NUMBERS: usize = 4;
-const MOST_NEGATIONS: usize = 1;
+const MOST_NAMED: usize = 8;
 
 /// The objection to an amount that the cited tables have in another row than the only one that the
 /// claim names: "The Team plan costs 30 EUR", which is what Business costs.
 pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
     let tables = tables(case)?;
     let (table, row) = only_row(case, &tables)?;
-    if computes(case.claim) {
+    let mut tokens = case.claim.text.tokens.iter();
+    let denies = tokens.any(Token::negates);
+    if computes(case.claim) || denies {
         return None;
     }
     let numbers = case.claim.atoms.iter().filter_map(|atom| match &atom.what {
@@ -54,21 +55,42 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
     })
 }
 
-/// Whether the cell that the claim is about, one of "yes" or "no", agrees with the claim's polarity;
-/// `None` if there is no such cell: "The Team plan does not include encryption".
-pub(super) fn agrees(case: &Case<'_>) -> Option<bool> {
-    let tables = tables(case)?;
-    let (table, row) = only_row(case, &tables)?;
-    let tokens = case.claim.text.tokens.iter();
-    let negations = tokens.filter(|t| t.negates()).count();
+/// Whether the claim names one row of a table, and all its amounts, at least one, are in that row.
+pub(super) fn is_proven(case: &Case<'_>) -> bool {
+    let Some(tables) = tables(case) else {
+        return false;
+    };
+    let Some((_, row)) = only_row(case, &tables) else {
+        return false;
+    };
+    let numbers = case.claim.atoms.iter().filter_map(|atom| match &atom.what {
+        What::Number(n) => Some(n),
+        _ => None,
+    });
+    let mut numbers = numbers.take(MOST_NUMBERS).peekable();
+    numbers.peek().is_some() && numbers.all(|n| has_amount(row, n))
+}
+
+/// Whether the claim denies a column of the only row that it names, and the cell there says no: "The
+/// Team plan does not include encryption".
+pub(super) fn denies(case: &Case<'_>) -> bool {
+    let tokens = case.claim.text.tokens.as_slice();
+    let denials = tokens.iter().filter(|t| t.negates() || t.turns()).count();
+    if denials != 1 || case.claim.statements().len() != 1 {
+        return false;
+    }
+    let Some(tables) = tables(case) else {
+        return false;
+    };
+    let Some((table, row)) = only_row(case, &tables) else {
+        return false;
+    };
     let said = claim_words(case);
     let columns = table.header.iter().enumerate();
     let mut asked = columns.filter(|(_, header)| is_named(header, &said));
-    let (column, _) = asked.next().filter(|_| asked.next().is_none())?;
-    let cell = row.cells.get(column)?.trim().to_lowercase();
-    let is_yes = YES.contains(&cell.as_str());
-    let is_decided = is_yes || NO.contains(&cell.as_str());
-    (is_decided && negations <= MOST_NEGATIONS).then_some(is_yes == (negations == 0))
+    let only = asked.next().filter(|_| asked.next().is_none());
+    let cell = only.and_then(|(column, _)| row.cells.get(column));
+    cell.is_some_and(|cell| NO.contains(&&*cell.trim().to_lowercase()))
 }
 
 /// The tables of the cited text; `None` if there is none or the claim is long.
@@ -76,8 +98,9 @@ fn tables(case: &Case<'_>) -> Option<Vec<NamedRows>> {
     if case.claim.text.tokens.len() > MOST_WORDS {
         return None;
     }
-    let texts = case.cited.iter().map(|source| source.item.text.as_str());
-    let all = texts.flat_map(named_rows);
+    let cited = case.cited.iter().take(MOST_TEXTS);
+    let texts = cited.map(|source| source.item.text.as_str());
+    let all = texts.filter(|text| text.contains('|')).flat_map(named_rows);
     let tables: Vec<NamedRows> = all.filter(|table| !table.header.is_empty()).collect();
     (!tables.is_empty()).then_some(tables)
 }
@@ -95,7 +118,7 @@ fn only_row<'t>(case: &Case<'_>, tables: &'t [NamedRows]) -> Option<(&'t NamedRo
     let named = rows.filter(|(_, row)| {
         is_named(&row.name, &said) && case.claim.normal.contains(row.name.trim())
     });
-    let mut named: Vec<(&NamedRows, &Row)> = named.collect();
+    let mut named: Vec<(&NamedRows, &Row)> = named.take(MOST_NAMED).collect();
     // "Team Plus" is not "Team".
     let names: Vec<&str> = named.iter().map(|(_, row)| row.name.trim()).collect();
     named.retain(|(_, row)| {

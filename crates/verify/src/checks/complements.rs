@@ -4,6 +4,7 @@
 
 use super::Case;
 use super::atoms::readings;
+use super::ends::is_shared;
 use super::numbers::comparable;
 use crate::Code;
 use crate::atoms::{self as a, Atom, Bound, Number, What};
@@ -29,7 +30,11 @@ pub(super) fn settle(case: &Case<'_>, objections: &mut Vec<Objection>) {
     }
 }
 
-/// Words between two things that are compared.
+/// Forms of "to be" before what is said of something.
+const BE: &[&str] = list!("complements.be");
+/// Words between two things that are compared, and the number of words before one that are searched
+/// for the adjective.
+const NEAR: usize = 2;
 const THAN: &[&str] = list!("complements.than");
 
 /// Whether a sentence of the cited text compares the same two things the other way round, with the
@@ -47,8 +52,9 @@ fn compares_from_the_other_side(case: &Case<'_>) -> bool {
                 return false;
             };
             let is_turned = is_shared(&first, &theirs_second) && is_shared(&second, &theirs_first);
-            let mut opposed = own.iter();
-            is_turned && opposed.any(|t| sentence.iter().any(|other| t.is_opposite_of(other)))
+            let mut adjectives = before_than(case.claim, own).iter();
+            let theirs = before_than(reading, sentence);
+            is_turned && adjectives.any(|t| theirs.iter().any(|other| t.is_opposite_of(other)))
         })
     })
 }
@@ -64,8 +70,11 @@ fn compared(reading: &Reading, tokens: &[Token]) -> Option<(Vec<u32>, Vec<u32>)>
     Some((names(tokens.get(..at)?), names(tokens.get(at + 1..)?)))
 }
 
-fn is_shared(x: &[u32], y: &[u32]) -> bool {
-    x.iter().any(|id| y.contains(id))
+/// The words directly before "than".
+fn before_than<'t>(reading: &Reading, tokens: &'t [Token]) -> &'t [Token] {
+    let is_than = |t: &Token| THAN.contains(&&*reading.lower_word(t));
+    let at = tokens.iter().position(is_than).unwrap_or(0);
+    tokens.get(at.saturating_sub(NEAR)..at).unwrap_or(&[])
 }
 
 fn restates(case: &Case<'_>) -> bool {
@@ -110,9 +119,12 @@ fn are_complements(n: &Number, m: &Number) -> bool {
 /// not; not both, which would say the same.
 fn says_the_opposite(claim: &Reading, sentence: &[Token]) -> bool {
     let own = claim.text.tokens.as_slice();
-    let is_opposed = own
-        .iter()
-        .any(|t| sentence.iter().any(|other| t.is_opposite_of(other)));
+    let opposes = |t: &Token| sentence.iter().any(|other| t.is_opposite_of(other));
+    // "Are accepted": not "new" for "old" beside the same verb.
+    let is_opposed = own.windows(2).any(|pair| {
+        let [be, verb] = pair else { return false };
+        BE.contains(&&*claim.lower_word(be)) && opposes(verb)
+    });
     let denials = |tokens: &[Token]| tokens.iter().filter(|t| t.negates()).count();
     let is_denied = denials(own) % 2 != denials(sentence) % 2;
     is_opposed != is_denied

@@ -4,6 +4,7 @@
 use super::passages::Passages;
 use super::{Case, Effect};
 use crate::Code;
+use crate::atoms::{self as a, UnitKind, What};
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::text::Token;
@@ -16,6 +17,9 @@ const TO: &[&str] = list!("ends.to");
 const APART: usize = 6;
 const NAMED_BY: usize = 3;
 
+/// Maximum number of pairs of ends of one sentence.
+const MOST_PAIRS: usize = 8;
+
 /// The two ends, as stems, and the words that name them.
 struct Ends<'t> {
     from: Vec<u32>,
@@ -24,28 +28,28 @@ struct Ends<'t> {
 }
 
 /// Finds two ends of the claim that the cited text has the other way round, and nowhere in the claim's
-/// way.
+/// way. The distance between two ends is the same both ways.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
     let claim = case.claim;
-    let own = ends(claim, claim.text.tokens.as_slice())?;
+    let own = ends(claim, claim.text.tokens.as_slice())
+        .into_iter()
+        .next()?;
+    if says_how_far(claim) {
+        return None;
+    }
     let mut reversed = None;
     for passage in passages.with(1) {
-        let Some(theirs) = ends(passage.reading(), passage.tokens()) else {
-            continue;
-        };
-        if is_shared(&own.from, &theirs.from) || is_shared(&own.to, &theirs.to) {
-            return None;
-        }
-        let is_reversed = is_shared(&own.from, &theirs.to) && is_shared(&own.to, &theirs.from);
-        if is_reversed && reversed.is_none() {
-            reversed = Some((passage, theirs));
+        for theirs in ends(passage.reading(), passage.tokens()) {
+            if is_shared(&own.from, &theirs.from) || is_shared(&own.to, &theirs.to) {
+                return None;
+            }
+            let is_reversed = is_shared(&own.from, &theirs.to) && is_shared(&own.to, &theirs.from);
+            if is_reversed && reversed.is_none() {
+                reversed = Some((passage, theirs));
+            }
         }
     }
     let (passage, theirs) = reversed?;
-    let shown = |reading: &Reading, tokens: &[Token]| -> Option<String> {
-        let bytes = tokens.first()?.start..tokens.last()?.end;
-        Some(reading.normal.get(bytes)?.to_owned())
-    };
     let detail = Detail::Differs {
         said: shown(claim, own.tokens)?,
         found: shown(passage.reading(), theirs.tokens)?,
@@ -55,30 +59,57 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     Some(found.against(passage.source.item.label, passage.bytes()))
 }
 
-fn is_shared(x: &[u32], y: &[u32]) -> bool {
+fn shown(reading: &Reading, tokens: &[Token]) -> Option<String> {
+    let bytes = tokens.first()?.start..tokens.last()?.end;
+    Some(reading.normal.get(bytes)?.to_owned())
+}
+
+/// Whether a claim has a length or a time.
+fn says_how_far(claim: &Reading) -> bool {
+    claim.atoms.iter().any(|atom| match &atom.what {
+        What::Number(n) => n.unit.is_some_and(|unit| {
+            let mut kinds = unit.iter().map(|(kind, _)| kind);
+            kinds.any(|kind| matches!(kind, UnitKind::Length | UnitKind::Time))
+        }),
+        _ => false,
+    })
+}
+
+/// Whether two lists of stems have one in common.
+pub(super) fn is_shared(x: &[u32], y: &[u32]) -> bool {
     x.iter().any(|id| y.contains(id))
 }
 
-/// The first two ends that some words name.
-fn ends<'t>(reading: &Reading, tokens: &'t [Token]) -> Option<Ends<'t>> {
-    let is = |t: &Token, list: &[&str]| list.contains(&&*reading.lower_word(t));
-    let starts = tokens.iter().enumerate().filter(|(_, t)| is(t, FROM));
-    starts.take(NAMED_BY).find_map(|(at, _)| {
-        let behind = tokens.get(at + 1..)?;
-        let apart = behind.iter().take(APART);
-        let to = apart.enumerate().find(|(n, t)| *n > 0 && is(t, TO))?.0;
-        let last = behind.get(to + 1..)?;
-        let last = last.get(..NAMED_BY.min(last.len()))?;
-        let names = |tokens: &[Token]| -> Vec<u32> {
-            let named = tokens.iter().filter(|t| t.is_content_or_number());
-            named.map(|t| t.id).collect()
-        };
-        let (from, to_names) = (names(behind.get(..to)?), names(last));
-        let is_named = !from.is_empty() && !to_names.is_empty();
-        is_named.then_some(Ends {
-            from,
-            to: to_names,
-            tokens: tokens.get(at..at + 2 + to + last.len())?,
-        })
+/// The pairs of ends that some words name.
+fn ends<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<Ends<'t>> {
+    let is_from = |t: &Token| FROM.contains(&&*reading.lower_word(t));
+    let starts = tokens.iter().enumerate().filter(|(_, t)| is_from(t));
+    let starts = starts.take(MOST_PAIRS);
+    starts
+        .filter_map(|(at, _)| ends_at(reading, tokens, at))
+        .collect()
+}
+
+/// The two ends of which the first is behind word `at`.
+fn ends_at<'t>(reading: &Reading, tokens: &'t [Token], at: usize) -> Option<Ends<'t>> {
+    let is_to = |t: &Token| TO.contains(&&*reading.lower_word(t));
+    let behind = tokens.get(at + 1..)?;
+    let mut apart = behind.iter().take(APART).enumerate();
+    let to = apart.find(|(n, t)| *n > 0 && is_to(t))?.0;
+    let last = behind.get(to + 1..)?;
+    let last = last.get(..NAMED_BY.min(last.len()))?;
+    let (from, to_names) = (names(reading, behind.get(..to)?), names(reading, last));
+    let is_named = !from.is_empty() && !to_names.is_empty();
+    is_named.then_some(Ends {
+        from,
+        to: to_names,
+        tokens: tokens.get(at..at + 2 + to + last.len())?,
     })
+}
+
+/// The stems of the words that name something. "From 80 to 60 euros": the unit names no end.
+fn names(reading: &Reading, tokens: &[Token]) -> Vec<u32> {
+    let named = tokens.iter().filter(|t| t.is_content_or_number());
+    let named = named.filter(|t| a::unit(&reading.lower_word(t)).is_none());
+    named.map(|t| t.id).collect()
 }

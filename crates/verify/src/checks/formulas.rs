@@ -184,18 +184,6 @@ pub(super) fn guessed(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Strin
 /// Maximum number of amounts that are combined to guess how a number was computed.
 const MOST_GUESSED: usize = 64;
 
-/// Whether the result is an average or a quotient of amounts of the cited text.
-pub(super) fn is_average_of_cited(case: &Case<'_>, result: ClaimNumber<'_>) -> bool {
-    let (n, wording) = (result.number, wording(case.claim, result));
-    let cues = Cues {
-        average: true,
-        ..Cues::default()
-    };
-    let all: Vec<Candidate<'_>> = unnamed(case).take(MOST_UNNAMED).collect();
-    pairs(&all).any(|[x, y]| of_two(n, cues, wording, x, y).is_some())
-        || of_a_group(n, cues, wording, &all).is_some()
-}
-
 /// Two amounts that may give the result, although the claim does not name both.
 pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[String; 2]> {
     let n = result.number;

@@ -177,6 +177,9 @@ pub(crate) struct Findings {
     pub derivation: Option<Derivation>,
     /// The sentence that supports most of it: the item, and bytes of its normalised text.
     pub place: Option<(Label, Range<usize>)>,
+    /// Whether the claim is in another language than what it cites, so that its words were not
+    /// compared.
+    pub is_foreign: bool,
 }
 
 impl Findings {
@@ -215,6 +218,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         out.place = Some(place);
     }
     let foreign = language::differ(case.claim, case.language, &readings);
+    out.is_foreign = foreign;
     for (effect, code, why) in atoms::check(case, &alignment) {
         out.worded(effect, [(code, why)]);
     }
@@ -255,7 +259,9 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     let low = out.objections.iter().filter(|o| o.code == Code::LowSupport);
     let parts: Vec<Range<usize>> = low.clone().filter_map(|o| o.claim.clone()).collect();
     if low.count() > 0
-        && (comparatives::is_proven(case) || anchored::stands_in_one_place(case, &parts))
+        && (comparatives::is_proven(case)
+            || says_little_more(case) && is_proven_by_a_row(case)
+            || anchored::stands_in_one_place(case, &parts))
     {
         out.objections.retain(|o| o.code != Code::LowSupport);
     }
@@ -267,7 +273,7 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
     out
 }
 
-/// L5: negations. A cell of a table that says yes or no decides alone.
+/// L5: negations. A claim that denies what a cell of a table says no to is right.
 fn polarity(
     case: &Case<'_>,
     pairings: &[nearest::Pairing<'_>],
@@ -275,18 +281,28 @@ fn polarity(
     passages: &passages::Passages<'_>,
     out: &mut Findings,
 ) {
-    match cells::agrees(case) {
-        Some(true) => {}
-        Some(false) => {
-            let why = "The cell of the cited table says the opposite.".to_owned();
-            out.add([(Code::Negation, why)]);
-        }
-        None => {
-            let found = negation::check(case, pairings, alignment, passages);
-            out.objections.extend(found);
-            out.objections.extend(denials::check(case));
-        }
+    if cells::denies(case) {
+        return;
     }
+    let found = negation::check(case, pairings, alignment, passages);
+    out.objections.extend(found);
+    out.objections.extend(denials::check(case));
+}
+
+/// Maximum number of content words of a claim that are in no cited text, if a row proves the rest.
+const MOST_UNKNOWN: usize = 2;
+
+/// Whether nearly all content words of a claim are in the cited text.
+fn says_little_more(case: &Case<'_>) -> bool {
+    let tokens = case.claim.text.tokens.iter();
+    let content = tokens.filter(|t| t.is_content() && !t.number);
+    let unknown = content.filter(|t| !case.cited.iter().any(|s| s.reading.has(t.id)));
+    unknown.count() <= MOST_UNKNOWN
+}
+
+/// Whether a row of a table has all amounts of the claim, or its superlative is true of a row.
+fn is_proven_by_a_row(case: &Case<'_>) -> bool {
+    superlatives::is_proven(case) || cells::is_proven(case)
 }
 
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check

@@ -27,6 +27,10 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
     found.take(1).collect()
 }
 
+/// Verbs by which somebody advises, and who does.
+const ADVISING: &[&str] = list!("modality.advising");
+const ADVISERS: &[&str] = list!("modality.advisers");
+
 /// Words that leave open whether something is so.
 const OPEN: &[&str] = list!("modality.open");
 
@@ -134,10 +138,10 @@ fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)>
         let denied = [before, next].into_iter().flatten().any(Token::negates);
         let obliges = matches!(&*reading.lower_word(token), "have" | "has" | "had")
             && next.is_some_and(|t| reading.lower_word(t) == "to");
-        let advises = matches!(&*reading.lower_word(token), "suggest" | "advise")
+        let advises = ADVISING.contains(&&*reading.lower_word(token))
             && tokens.get(i.saturating_sub(2)..i).is_some_and(|near| {
                 let mut near = near.iter();
-                near.any(|t| matches!(&*reading.lower_word(t), "we" | "i"))
+                near.any(|t| ADVISERS.contains(&&*reading.lower_word(t)))
             });
         let force = match token.mood() {
             _ if obliges => Some(Force::Must),

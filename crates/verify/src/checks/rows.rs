@@ -8,6 +8,9 @@ use super::extremes::cell_value;
 const MOST_LINES: usize = 400;
 pub(super) const MOST_COLUMNS: usize = 24;
 
+/// Maximum number of cited texts that are read for one claim.
+pub(super) const MOST_TEXTS: usize = 8;
+
 /// The things of one table or list, with their amounts or other cells.
 #[derive(Debug, Default)]
 pub(super) struct NamedRows {
@@ -83,4 +86,11 @@ fn listed_amount(line: &str) -> Option<Vec<String>> {
     cell_value(amount)?;
     let parts = [name, amount].map(|part| part.trim().trim_matches('*').to_owned());
     Some(parts.to_vec())
+}
+
+/// A cell without its digits: what must be the same for all amounts of a column.
+pub(super) fn shape(cell: &str) -> String {
+    let kept = cell.chars().filter(|c| !c.is_ascii_digit());
+    let kept: String = kept.filter(|c| !matches!(c, ',' | '.' | '*')).collect();
+    kept.trim().to_lowercase()
 }

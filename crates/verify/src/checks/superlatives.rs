@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::extremes::cell_value;
 use super::passages::Passages;
-use super::rows::{MOST_COLUMNS, NamedRows, Row, is_named, named_rows, words};
+use super::rows::{MOST_COLUMNS, MOST_TEXTS, NamedRows, Row, is_named, named_rows, shape, words};
 use super::{Case, Effect};
 use crate::Code;
 use crate::atoms::{self as a, What};
@@ -31,30 +31,55 @@ struct Superlative<'t> {
     compares: Option<&'static [&'static str]>,
 }
 
+/// A superlative of the only row that a claim names.
+struct Compared<'t> {
+    superlative: Superlative<'t>,
+    /// The row's name.
+    name: String,
+    /// The name and the amount of the row of which the superlative is true, if it is another one.
+    other: Option<(String, String)>,
+}
+
 /// The doubt about a superlative of the only row that the claim names, if another row of the column
 /// that it compares has a smaller or a greater amount.
 pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
-    let claim = case.claim;
-    let superlative = only_superlative(case)?;
-    let words: HashSet<String> = words(&claim.normal).take(MOST_WORDS).collect();
-    let texts = case.cited.iter().map(|source| source.item.text.as_str());
-    let rankings: Vec<NamedRows> = texts.flat_map(named_rows).collect();
-    let mut named = rankings.iter().flat_map(|ranking| {
-        let rows = ranking.rows.iter();
-        let named = rows.filter(|row| is_named(&row.name, &words));
-        named.map(move |row| (ranking, row))
-    });
-    let (ranking, row) = named.next().filter(|_| named.next().is_none())?;
-    let other = ranking.better(row, superlative, &words)?;
+    let compared = compare(case)?;
+    let word = compared.superlative.word;
+    let (name, amount) = compared.other?;
     let why = format!(
-        "The claim says “{}” of “{}”, but the cited text gives “{}” for “{}”.",
-        claim.word(superlative.word),
-        row.name,
-        other.1,
-        other.0,
+        "The claim says “{}” of “{}”, but the cited text gives “{amount}” for “{name}”.",
+        case.claim.word(word),
+        compared.name,
     );
     let found = Objection::new(Code::Direction, Effect::Doubts, Detail::Pointer { why });
-    Some(found.at(superlative.word.start..superlative.word.end))
+    Some(found.at(word.start..word.end))
+}
+
+/// Whether the superlative of the claim is true of the only row that it names.
+pub(super) fn is_proven(case: &Case<'_>) -> bool {
+    compare(case).is_some_and(|compared| compared.other.is_none())
+}
+
+/// Compares the only row that the claim names with the others; `None` if nothing can be compared.
+fn compare<'c>(case: &Case<'c>) -> Option<Compared<'c>> {
+    let superlative = only_superlative(case)?;
+    let words: HashSet<String> = words(&case.claim.normal).take(MOST_WORDS).collect();
+    let cited = case.cited.iter().take(MOST_TEXTS);
+    let texts = cited.map(|source| source.item.text.as_str());
+    let tables: Vec<NamedRows> = texts.flat_map(named_rows).collect();
+    let mut named = tables.iter().flat_map(|table| {
+        let rows = table.rows.iter();
+        let named = rows.filter(|row| is_named(&row.name, &words));
+        named.map(move |row| (table, row))
+    });
+    let (table, row) = named.next().filter(|_| named.next().is_none())?;
+    let column = table.column(superlative, &words)?;
+    let other = table.better(row, column, superlative.is_least);
+    Some(Compared {
+        superlative,
+        name: row.name.clone(),
+        other: other.map(|(name, amount)| (name.to_owned(), amount.to_owned())),
+    })
 }
 
 /// The superlative of the claim, if it has only one and is about all things: not "the second
@@ -111,21 +136,15 @@ fn superlative<'c>(case: &Case<'c>, at: usize) -> Option<Superlative<'c>> {
 }
 
 impl NamedRows {
-    /// The name and the amount of the row that a superlative is true of, if it is another one than
-    /// `row`.
-    fn better(
-        &self,
-        row: &Row,
-        superlative: Superlative<'_>,
-        words: &HashSet<String>,
-    ) -> Option<(&str, &str)> {
-        let column = self.column(superlative, words)?;
+    /// The name and the amount of the row with the least or the greatest amount of a column, if it is
+    /// another one than `row`.
+    fn better(&self, row: &Row, column: usize, is_least: bool) -> Option<(&str, &str)> {
         let own = cell_value(row.cells.get(column)?)?;
         let amounts = self.rows.iter().filter_map(|row| {
             let cell = row.cells.get(column)?;
             Some((cell_value(cell)?, row, cell))
         });
-        let best = amounts.reduce(|x, y| match (y.0 < x.0) == superlative.is_least {
+        let best = amounts.reduce(|x, y| match (y.0 < x.0) == is_least {
             true => y,
             false => x,
         })?;
@@ -175,11 +194,4 @@ impl NamedRows {
         let mut parts = said.split(|c: char| c.is_whitespace() || "()[],".contains(c));
         parts.any(|part| kind.contains(&part.trim_matches('.')))
     }
-}
-
-/// A cell without its digits: what must be the same for all amounts of a column.
-pub(super) fn shape(cell: &str) -> String {
-    let kept = cell.chars().filter(|c| !c.is_ascii_digit());
-    let kept: String = kept.filter(|c| !matches!(c, ',' | '.' | '*')).collect();
-    kept.trim().to_lowercase()
 }

@@ -5,9 +5,10 @@ use super::averages::says_average;
 use super::derive::{ClaimNumber, Operand, amounts, may_be_computed, shown_result, wording};
 use super::formulas::is_mean;
 use super::numbers::comparable;
+use super::rows::named_rows;
 use super::things::{computes, is_word_of_totals};
-use super::{Case, as_float};
-use crate::atoms::{self as a, Number};
+use super::{Case, Source, as_float};
+use crate::atoms::{self as a, Number, OtherReading};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
 
@@ -30,8 +31,20 @@ pub(super) fn total(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Derivati
     let mut cited = case.cited.iter();
     cited.find_map(|source| {
         let reading = source.reading;
-        let of_rows = total_in(case, reading, operation, result);
+        let of_rows = total_in(case, source, operation, result);
         of_rows.or_else(|| mean_of_a_sentence(case, reading, operation, result))
+    })
+}
+
+/// Whether a header of a table of the text names the unit of a number: "kg", "Rent (€)".
+fn is_in_a_header(text: &str, n: &Number) -> bool {
+    let Some(unit) = n.unit else { return false };
+    let tables = named_rows(text);
+    let mut headers = tables.iter().flat_map(|table| &table.header);
+    headers.any(|header| {
+        let words = header.split(|c: char| c.is_whitespace() || "()[],/".contains(c));
+        let mut units = words.filter_map(|word| a::unit(&word.to_lowercase()));
+        units.any(|own| a::same_kind(own, unit))
     })
 }
 
@@ -56,10 +69,12 @@ fn mean_of_a_sentence(
 
 fn total_in(
     case: &Case<'_>,
-    reading: &Reading,
+    source: &Source<'_>,
     operation: Operation,
     result: ClaimNumber<'_>,
 ) -> Option<Derivation> {
+    let reading = source.reading;
+    let has_unit_above = is_in_a_header(&source.item.text, result.number);
     let count = reading.text.sentences.len();
     let mut s = 0;
     while s < count {
@@ -78,7 +93,8 @@ fn total_in(
         parts.retain(|row| !is_total_row(reading, *row));
         let [rows, parts] = [rows, parts].map(|rows| Some(rows).filter(|_| is_about_all));
         let sets = [rows, Some(named), parts].into_iter().flatten();
-        let mut found = sets.map(|rows| of_columns(case, reading, &rows, operation, result));
+        let mut found =
+            sets.map(|rows| of_columns(case, reading, (&rows, has_unit_above), operation, result));
         let found = found.find_map(|found| found);
         if found.is_some() {
             return found;
@@ -108,18 +124,21 @@ fn names(case: &Case<'_>, reading: &Reading, row: usize) -> bool {
     first.is_some_and(|t| case.claim.has(t.id))
 }
 
-/// The sum or mean of the amounts in one column of these rows, when it equals the result.
+/// The sum or mean of the amounts in one column of these rows, when it equals the result. The unit of
+/// the amounts may be above their column.
 fn of_columns(
     case: &Case<'_>,
     reading: &Reading,
-    rows: &[usize],
+    (rows, has_unit_above): (&[usize], bool),
     operation: Operation,
     result: ClaimNumber<'_>,
 ) -> Option<Derivation> {
-    let all: Vec<Vec<Operand<'_>>> = rows
-        .iter()
-        .map(|row| comparable_amounts(reading, *row, result.number))
-        .collect();
+    let n = result.number;
+    let of_row = |row: &usize| match has_unit_above {
+        true => amounts_below_a_unit(reading, *row, n),
+        false => comparable_amounts(reading, *row, n),
+    };
+    let all: Vec<Vec<Operand<'_>>> = rows.iter().map(of_row).collect();
     let places = all.iter().map(Vec::len).min().unwrap_or(0);
     (0..places).find_map(|place| {
         let column: Vec<&Operand<'_>> = all.iter().filter_map(|row| row.get(place)).collect();
@@ -142,10 +161,16 @@ fn combined(
     let numbers: Vec<&Number> = amounts.iter().map(|operand| &operand.number).collect();
     let values = arithmetic::in_one_unit(n, wording.is_bare, &numbers)?;
     let sum: f64 = values.iter().sum();
-    let equals = match operation {
-        Operation::Average => is_mean(n, sum / as_float(values.len())),
-        _ => a::same(sum, n.value),
+    // "3.000 kWh" may be three or three thousand.
+    let other = match n.also {
+        Some(OtherReading::Amount(value)) => Some(Number { value, ..*n }),
+        _ => None,
     };
+    let mut readings = [Some(*n), other].into_iter().flatten();
+    let equals = readings.any(|n| match operation {
+        Operation::Average => is_mean(&n, sum / as_float(values.len())),
+        _ => a::same(sum, n.value),
+    });
     equals.then(|| Derivation {
         operation,
         from: amounts.iter().map(|o| o.shown.to_owned()).collect(),
@@ -157,5 +182,18 @@ fn combined(
 fn comparable_amounts<'r>(reading: &'r Reading, row: usize, n: &Number) -> Vec<Operand<'r>> {
     amounts(reading, row)
         .filter(|operand| comparable(n, &operand.number))
+        .collect()
+}
+
+/// The amounts of a row; those without a unit have that of `n`, which is above a column.
+fn amounts_below_a_unit<'r>(reading: &'r Reading, row: usize, n: &Number) -> Vec<Operand<'r>> {
+    let all = amounts(reading, row).map(|operand| Operand {
+        number: Number {
+            unit: operand.number.unit.or(n.unit),
+            ..operand.number
+        },
+        ..operand
+    });
+    all.filter(|operand| comparable(n, &operand.number))
         .collect()
 }

@@ -183,9 +183,6 @@ fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Proble
             .ok_or_else(|| past_the_end(format!("{at} has no block `^{name}`.")))?,
     };
     let cut = text.get(range.clone()).unwrap_or("");
-    if cut.trim().is_empty() {
-        return Err(past_the_end(format!("{at} has no text there.")));
-    }
     let broken = || past_the_end(format!("{at} is too long to be cited."));
     let before = text.get(..range.start).unwrap_or("").matches('\n').count();
     let within = cut.strip_suffix('\n').unwrap_or(cut).matches('\n').count();

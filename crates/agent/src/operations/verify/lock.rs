@@ -20,7 +20,7 @@ use local_agent_text::evidence::{
 };
 use local_agent_text::language::tokenize;
 use local_agent_text::types::Label;
-use local_agent_verify::{self as verify, Claim, Verdict, VerifyOptions};
+use local_agent_verify::{self as verify, Claim, Code, Verdict, VerifyOptions};
 
 /// The version of the lock files that this program writes and reads.
 const VERSION: u32 = 1;
@@ -217,7 +217,12 @@ fn earlier_of(
     judged: &Judged,
     changed: &BTreeMap<Label, Option<String>>,
 ) -> Result<Option<Earlier>> {
-    let is_broken = claim.citations.iter().any(|cited| cited.label.is_none());
+    let is_broken = claim.codes.iter().any(|code| {
+        matches!(
+            code,
+            Code::NotInSnapshot | Code::PathMismatch | Code::SpanOutOfRange
+        )
+    });
     let items = cited(claim, &judged.snapshot);
     let items = items.into_iter();
     let known: Vec<(&EvidenceItem, &Option<String>)> = items
