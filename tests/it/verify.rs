@@ -410,7 +410,7 @@ fn a_passage_that_was_replaced_or_deleted_no_longer_carries_its_claim() {
         (None, 1),
     ] {
         let world = World::empty();
-        world.write("docs/b.md", "Backups are encrypted (n.md:3).\n");
+        world.write("docs/b.md", "Backups are encrypted [n.md:3].\n");
         world.write("n.md", note);
         git(&world, &["init", "-q"]);
         commit(&world);

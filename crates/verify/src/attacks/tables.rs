@@ -215,11 +215,16 @@ fn amounts_below_a_unit_and_numbers_of_another_part() {
     const POWER: &str = "| Quartal | kWh |\n| --- | --- |\n| Q1 | 980 |\n| Q2 | 640 |\n| Q3 | 560 |\n| Q4 | 820 |\n";
     const HELPERS: &str =
         "| Name | Hours in Q1 |\n| --- | --- |\n| Walt | 22 |\n| Yasmin | 31 |\n| Chloe | 17 |\n";
+    const RENTS: &str =
+        "| Flat | Rent (EUR) |\n| --- | --- |\n| North | 900 |\n| South | 860 |\n| West | 1100 |\n";
     const ROOMS: &str = "Room 14 was renovated on 3 March 2024 and room 15 on 8 May 2024.";
     all_passed(&[
         (POWER, "Im ganzen Jahr waren es zusammen 3.000 kWh"),
         (POWER, "Im Mittel waren es 750 kWh"),
         (HELPERS, "Combined, the helpers put in 70 hours"),
+        (RENTS, "The total rent is 2860 EUR"),
+        (RENTS, "The average rent is 953.33 EUR"),
+        (RENTS, "The West flat costs 1100 EUR"),
         (ROOMS, "Room 15 was renovated on 8 May 2024"),
     ]);
     all_objected(
@@ -227,6 +232,8 @@ fn amounts_below_a_unit_and_numbers_of_another_part() {
         &[
             (POWER, "Im Mittel waren es 820 kWh"),
             (HELPERS, "Combined, the helpers put in 60 hours"),
+            (RENTS, "The total rent is 1760 EUR"),
+            (RENTS, "The South flat costs 1100 EUR"),
             (ROOMS, "Room 15 was renovated on 3 March 2024"),
         ],
     );

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::extremes::cell_value;
 use super::passages::Passages;
-use super::rows::{MOST_TEXTS, NamedRows, Row, is_named, named_rows, shape, words};
+use super::rows::{MOST_TEXTS, NamedRows, Row, beside_digits, is_named, named_rows, words};
 use super::things::computes;
 use super::{Case, Effect};
 use crate::Code;
@@ -35,7 +35,7 @@ pub(super) fn check(case: &Case<'_>, _: &Passages<'_>) -> Option<Objection> {
     });
     let mut numbers = numbers.take(MOST_NUMBERS);
     numbers.find_map(|(atom, n)| {
-        let other = row_with(table, n).filter(|_| !has_amount(row, n))?;
+        let other = row_with(table, n).filter(|_| !has_amount(table, row, n))?;
         let is_elsewhere = case.cited.iter().any(|source| {
             let lines = source.item.text.lines();
             let mut lines = lines.filter(|line| !line.trim_start().starts_with('|'));
@@ -60,7 +60,7 @@ pub(super) fn is_proven(case: &Case<'_>) -> bool {
     let Some(tables) = tables(case) else {
         return false;
     };
-    let Some((_, row)) = only_row(case, &tables) else {
+    let Some((table, row)) = only_row(case, &tables) else {
         return false;
     };
     let numbers = case.claim.atoms.iter().filter_map(|atom| match &atom.what {
@@ -68,7 +68,7 @@ pub(super) fn is_proven(case: &Case<'_>) -> bool {
         _ => None,
     });
     let mut numbers = numbers.take(MOST_NUMBERS).peekable();
-    numbers.peek().is_some() && numbers.all(|n| has_amount(row, n))
+    numbers.peek().is_some() && numbers.all(|n| has_amount(table, row, n))
 }
 
 /// Whether the claim denies a column of the only row that it names, and the cell there says no: "The
@@ -134,23 +134,28 @@ fn only_row<'t>(case: &Case<'_>, tables: &'t [NamedRows]) -> Option<(&'t NamedRo
 
 /// Another row with the amount, in the same unit.
 fn row_with<'t>(table: &'t NamedRows, n: &Number) -> Option<&'t Row> {
-    table.rows.iter().find(|row| has_amount(row, n))
+    table.rows.iter().find(|row| has_amount(table, row, n))
 }
 
-fn has_amount(row: &Row, n: &Number) -> bool {
-    row.cells.iter().any(|cell| {
+fn has_amount(table: &NamedRows, row: &Row, n: &Number) -> bool {
+    row.cells.iter().enumerate().any(|(column, cell)| {
         let is_same = cell_value(cell).is_some_and(|value| a::same(value, n.value));
-        is_same && has_unit(cell, n)
+        is_same && has_unit(table, (column, cell), n)
     })
 }
 
-/// Whether what is beside the number of a cell is the unit of `n`, or both have none.
-fn has_unit(cell: &str, n: &Number) -> bool {
-    let shape = shape(cell);
-    match (n.unit, a::unit(&shape)) {
+/// Whether what is beside the number of a cell, or else above its column, is the unit of `n`, or both
+/// have none.
+fn has_unit(table: &NamedRows, (column, cell): (usize, &str), n: &Number) -> bool {
+    let beside = beside_digits(cell);
+    let theirs = match beside.is_empty() {
+        true => table.unit_above(column),
+        false => a::unit(&beside),
+    };
+    match (n.unit, theirs) {
         (Some(own), Some(other)) => a::same_kind(own, other),
-        (None, None) => shape.is_empty(),
-        _ => false,
+        (None, _) => beside.is_empty(),
+        (Some(_), None) => false,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::extremes::cell_value;
+use crate::atoms::{self as a, MeasureUnit};
 
 /// Maximum number of lines of a text that are read, and of columns of a table.
 const MOST_LINES: usize = 400;
@@ -24,6 +25,15 @@ pub(super) struct NamedRows {
 pub(super) struct Row {
     pub name: String,
     pub cells: Vec<String>,
+}
+
+impl NamedRows {
+    /// The unit that the words above a column name: "kg", "Rent (€)".
+    pub(super) fn unit_above(&self, column: usize) -> Option<MeasureUnit> {
+        let header = self.header.get(column)?;
+        let mut words = header.split(|c: char| c.is_whitespace() || "()[],/".contains(c));
+        words.find_map(a::unit)
+    }
 }
 
 /// The lower-case words of a text.
@@ -88,9 +98,14 @@ fn listed_amount(line: &str) -> Option<Vec<String>> {
     Some(parts.to_vec())
 }
 
-/// A cell without its digits: what must be the same for all amounts of a column.
+/// A cell without its digits, in lower case: what must be the same for all amounts of a column.
 pub(super) fn shape(cell: &str) -> String {
+    beside_digits(cell).to_lowercase()
+}
+
+/// A cell without its digits: the unit of an amount.
+pub(super) fn beside_digits(cell: &str) -> String {
     let kept = cell.chars().filter(|c| !c.is_ascii_digit());
     let kept: String = kept.filter(|c| !matches!(c, ',' | '.' | '*')).collect();
-    kept.trim().to_lowercase()
+    kept.trim().to_owned()
 }

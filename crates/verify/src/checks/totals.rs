@@ -8,7 +8,7 @@ use super::numbers::comparable;
 use super::rows::named_rows;
 use super::things::{computes, is_word_of_totals};
 use super::{Case, Source, as_float};
-use crate::atoms::{self as a, Number, OtherReading};
+use crate::atoms::{self as a, Date, Number, OtherReading, What};
 use crate::derivation::{Derivation, Operation};
 use crate::reading::Reading;
 
@@ -40,12 +40,10 @@ pub(super) fn total(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Derivati
 fn is_in_a_header(text: &str, n: &Number) -> bool {
     let Some(unit) = n.unit else { return false };
     let tables = named_rows(text);
-    let mut headers = tables.iter().flat_map(|table| &table.header);
-    headers.any(|header| {
-        let words = header.split(|c: char| c.is_whitespace() || "()[],/".contains(c));
-        let mut units = words.filter_map(|word| a::unit(&word.to_lowercase()));
-        units.any(|own| a::same_kind(own, unit))
-    })
+    let mut units = tables
+        .iter()
+        .flat_map(|table| (0..table.header.len()).filter_map(|at| table.unit_above(at)));
+    units.any(|own| a::same_kind(own, unit))
 }
 
 /// The mean of all amounts of one sentence, when it equals the result.
@@ -185,15 +183,42 @@ fn comparable_amounts<'r>(reading: &'r Reading, row: usize, n: &Number) -> Vec<O
         .collect()
 }
 
-/// The amounts of a row; those without a unit have that of `n`, which is above a column.
+/// The amounts of a row; those without a unit have that of `n`, which is above a column. Four digits
+/// that look like a year are an amount there.
 fn amounts_below_a_unit<'r>(reading: &'r Reading, row: usize, n: &Number) -> Vec<Operand<'r>> {
-    let all = amounts(reading, row).map(|operand| Operand {
-        number: Number {
-            unit: operand.number.unit.or(n.unit),
-            ..operand.number
-        },
-        ..operand
+    let atoms = reading.atoms_of(row).iter();
+    let all = atoms.filter_map(|atom| {
+        let number = match &atom.what {
+            What::Number(m) if !m.ordinal => *m,
+            What::Date(date) => year_as_amount(date)?,
+            _ => return None,
+        };
+        Some(Operand {
+            reading,
+            atom,
+            number: Number {
+                unit: number.unit.or(n.unit),
+                ..number
+            },
+            shown: reading.shown_amount(atom),
+        })
     });
     all.filter(|operand| comparable(n, &operand.number))
         .collect()
+}
+
+/// The digits of a year as an amount; `None` for a day or a month.
+fn year_as_amount(date: &Date) -> Option<Number> {
+    let is_year = date.month.is_none() && date.day.is_none();
+    let year = date.year.filter(|_| is_year)?;
+    Some(Number {
+        value: f64::from(year),
+        also: None,
+        unit: None,
+        per: None,
+        bound: None,
+        ordinal: false,
+        words: false,
+        range: None,
+    })
 }
