@@ -22,30 +22,35 @@ pub(super) struct Situation {
 
 /// The options of this command line that say which folder and configuration are meant. They are set
 /// once, at the start of the process.
-static OPTIONS: OnceLock<String> = OnceLock::new();
+static OPTIONS: OnceLock<Options> = OnceLock::new();
+
+/// Options as they are written in a command, each with a blank before it.
+#[derive(Debug, Default)]
+struct Options {
+    /// `-C` and `--workroot`.
+    folder: String,
+    /// `--config`. `init` writes a configuration and reads none.
+    config: String,
+}
 
 /// Keeps the options that a printed command needs to act on the same folder and configuration.
 pub(super) fn keep_options(global: &Global) {
-    let options = [
-        ("-C", &global.directory),
-        ("--workroot", &global.workroot),
-        ("--config", &global.config),
-    ];
-    let given = options
-        .iter()
-        .filter_map(|(name, path)| Some((name, path.as_deref()?)));
-    let text = given.map(|(name, path)| option(name, path)).collect();
-    let _ = OPTIONS.set(text);
+    let folder = option("-C", global.directory.as_deref())
+        + &option("--workroot", global.workroot.as_deref());
+    let config = option("--config", global.config.as_deref());
+    let _ = OPTIONS.set(Options { folder, config });
 }
 
-fn option(name: &str, path: &Path) -> String {
-    format!(" {name} {}", quoted(path))
+fn option(name: &str, path: Option<&Path>) -> String {
+    path.map_or_else(String::new, |path| format!(" {name} {}", quoted(path)))
 }
 
 /// Advice whose commands act on the folder and the configuration of this command line.
 pub(super) fn here(advice: &str) -> String {
-    let options = OPTIONS.get().map_or("", String::as_str);
-    with_options(advice, options)
+    match OPTIONS.get() {
+        Some(options) => with_options(advice, options),
+        None => advice.to_owned(),
+    }
 }
 
 /// What is before a command inside an advice; a file may have the name of this program in its own.
@@ -53,7 +58,7 @@ const BEFORE_COMMANDS: &[&str] = &["&& ", "`", "(", "; ", ": ", "run ", "or "];
 
 /// Adds `options` to each command of this program. A command that begins with an option of its own
 /// is complete.
-fn with_options(advice: &str, options: &str) -> String {
+fn with_options(advice: &str, options: &Options) -> String {
     const PROGRAM: &str = "local-agent ";
     let mut out = String::with_capacity(advice.len());
     let mut rest = advice;
@@ -65,7 +70,12 @@ fn with_options(advice: &str, options: &str) -> String {
                 || BEFORE_COMMANDS.iter().any(|words| before.ends_with(words)));
         out.push_str(before);
         out.push_str(PROGRAM.trim_end());
-        out.push_str(if is_command { options } else { "" });
+        if is_command {
+            out.push_str(&options.folder);
+        }
+        if is_command && !behind.starts_with("init") {
+            out.push_str(&options.config);
+        }
         out.push(' ');
         rest = behind;
     }
@@ -171,9 +181,21 @@ mod tests {
             ),
             ("ollama serve", "ollama serve"),
         ] {
-            assert_eq!(with_options(advice, " -C ../a"), expected);
-            assert_eq!(with_options(advice, ""), advice);
+            let options = Options {
+                folder: " -C ../a".to_owned(),
+                ..Options::default()
+            };
+            assert_eq!(with_options(advice, &options), expected);
+            assert_eq!(with_options(advice, &Options::default()), advice);
         }
+        let options = Options {
+            config: " --config b.yaml".to_owned(),
+            ..Options::default()
+        };
+        assert_eq!(
+            with_options("local-agent init && local-agent index", &options),
+            "local-agent init && local-agent --config b.yaml index"
+        );
     }
 
     #[test]

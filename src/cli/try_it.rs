@@ -17,7 +17,7 @@ use super::args::{CitationForm, Try};
 use super::ask as ask_command;
 use super::context::Context;
 use super::enter::Needs;
-use super::output::{count, talk};
+use super::output::{count, talk, visible};
 use super::progress::Bar;
 use super::write::write_whole;
 use local_agent_agent::ask::{self, Answer, Outcome};
@@ -186,6 +186,12 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
             false => "local-agent try path/to/notes \"your question\"",
         };
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
+    }
+    if !rest.is_empty() {
+        let first = visible(&dir.to_string_lossy());
+        talk(&format!(
+            "note: no folder is called `{first}`, so this is a question about the example vault"
+        ));
     }
     let question = format!("{} {rest}", dir.to_string_lossy());
     Ok((

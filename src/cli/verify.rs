@@ -131,6 +131,15 @@ fn passes(report: &Report, strict: bool) -> bool {
     }
 }
 
+/// The changes; with `strict`, a claim in doubt does not hold.
+fn firm(changes: &[ClaimChange], strict: bool) -> Vec<ClaimChange> {
+    let mut changes = changes.to_vec();
+    for change in &mut changes {
+        change.holds &= !strict || change.verdict != Verdict::Doubtful.as_str();
+    }
+    changes
+}
+
 /// Prints the result, and returns an exit code that tells whether everything passed: the changes,
 /// if `changes` are given, otherwise the answer.
 fn finish(
@@ -139,9 +148,10 @@ fn finish(
     changes: Option<&[ClaimChange]>,
     strict: bool,
 ) -> Result<ExitCode> {
-    let is_firm = |change: &ClaimChange| !strict || change.verdict != Verdict::Doubtful.as_str();
+    let changes = changes.map(|changes| firm(changes, strict));
+    let changes = changes.as_deref();
     let holds = match changes {
-        Some(changes) => changes.iter().all(|change| change.holds && is_firm(change)),
+        Some(changes) => changes.iter().all(|change| change.holds),
         None => passes(&judged.report, strict),
     };
     if context.out.json {
@@ -151,7 +161,11 @@ fn finish(
             changes,
             holds: changes.map(|_| holds),
         };
-        context.out.json(context.body(&view)?);
+        let mut body = context.body(&view)?;
+        if strict && changes.is_none() {
+            body["ok"] = holds.into();
+        }
+        context.out.json(body);
     } else {
         match changes {
             Some(changes) => print_changes(context, changes),

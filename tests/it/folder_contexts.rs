@@ -77,6 +77,9 @@ fn a_folder_of_the_only_source_needs_no_source() {
         );
         world.ok(&["context", "rm", place]);
     }
+    world.ok(&["context", "add", "projects", "one file a project"]);
+    std::fs::remove_dir_all(world.vault().join("projects")).unwrap();
+    world.ok(&["context", "rm", "projects"]);
 }
 
 #[test]

@@ -247,3 +247,13 @@ fn globs_name_many_documents() {
         5
     );
 }
+
+/// The name of a note ended the quotes of a printed fix, and what followed was a command.
+#[test]
+fn a_fix_names_a_note_as_one_word_for_a_shell() {
+    let world = World::with(&[("b';touch x;'.md", "# b\n")]);
+    world.ok(&["index"]);
+    let failure = world.fails(&["get", "b';touch"]);
+    let hint = failure["hint"].as_str().unwrap();
+    assert_eq!(hint, r"local-agent get 'notes:b'\'';touch x;'\''.md'");
+}

@@ -445,7 +445,10 @@ fn a_doubt_is_named_in_the_last_line_and_fails_with_strict() {
     assert!(run.stdout.contains(last), "{}", run.stdout);
     let (answer, vault) = (world.root().join("answer.md"), world.vault());
     let [answer, vault] = [&answer, &vault].map(|path| path.to_str().unwrap());
-    let run = world.run(&["verify", answer, "--vault", vault, "--strict"]);
+    let args = ["verify", answer, "--vault", vault, "--strict"];
+    let body = world.run(&[&args[..], &["--json"]].concat());
+    assert_eq!((body.code, &body.json()["ok"]), (1, &false.into()));
+    let run = world.run(&args);
     assert_eq!(run.code, 1);
     assert!(
         run.stdout.contains("rejected: 1 claim in doubt"),

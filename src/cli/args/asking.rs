@@ -236,7 +236,7 @@ impl Query {
 
 #[derive(Debug, Args)]
 pub(crate) struct Ask {
-    /// The question; it needs no quotes unless the shell would read a sign of it
+    /// The question. It needs quotes only around signs that the shell reads itself
     #[arg(required = true, value_name = "QUESTION")]
     pub words: Vec<String>,
     /// Use the big model when a chat model answers

@@ -211,3 +211,10 @@ fn a_file_is_replaced_whole_and_leaves_nothing_behind() {
     assert_eq!(folder.entries().unwrap().len(), 1);
     assert!(folder.remove("x").unwrap() && !folder.remove("x").unwrap());
 }
+
+#[test]
+fn a_path_is_one_word_of_a_command_whatever_it_contains() {
+    assert_eq!(quoted(Path::new("/a/b-c_d.e")), "/a/b-c_d.e");
+    assert_eq!(quoted(Path::new("/my notes/it's")), r"'/my notes/it'\''s'");
+    assert_eq!(in_quotes("b';touch x"), r"'b'\'';touch x'");
+}

@@ -107,6 +107,20 @@ mod tests {
         assert_eq!(codes, [ErrorCode::DurableMissing; 3]);
     }
 
+    /// A link was taken for the note that memory was begun.
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_note_says_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        std::fs::write(dir.path().join("other"), "x").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("other"), note_of(&path)).unwrap();
+        assert!(!was_begun(&path));
+        std::fs::remove_file(note_of(&path)).unwrap();
+        std::fs::write(note_of(&path), TEXT).unwrap();
+        assert!(was_begun(&path));
+    }
+
     #[test]
     fn a_database_that_is_gone_or_empty_is_no_new_beginning() {
         let dir = tempfile::tempdir().unwrap();

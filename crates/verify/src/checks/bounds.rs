@@ -154,12 +154,11 @@ const HALF_A_STEP: f64 = 0.6;
 
 /// The step to which an amount seems to be rounded: 100,000 for 1,300,000, five for 45.
 fn step(limit: f64) -> f64 {
-    let places = (-3..=12).rev().map(|power| 10_f64.powi(power));
+    let mut places = (-3..=12).rev().map(|power| 10_f64.powi(power));
     let is_whole = |place: &f64| {
         let count = limit.abs() / place;
         count >= 1.0 && a::same(count, count.round())
     };
-    let mut places = places;
     let place = places.find(is_whole).unwrap_or(0.0);
     let count = (limit.abs() / place).round();
     let ends_in_five = count > 10.0 && a::same(count % 10.0, 5.0);

@@ -89,13 +89,15 @@ fn total_in(
             || computes(case.claim);
         let mut parts = rows.clone();
         parts.retain(|row| !is_total_row(reading, *row));
-        let [rows, parts] = [rows, parts].map(|rows| Some(rows).filter(|_| is_about_all));
-        let sets = [rows, Some(named), parts].into_iter().flatten();
-        let mut found =
-            sets.map(|rows| of_columns(case, reading, (&rows, has_unit_above), operation, result));
-        let found = found.find_map(|found| found);
-        if found.is_some() {
-            return found;
+        let sets = match is_about_all {
+            true => vec![rows, named, parts],
+            false => vec![named],
+        };
+        let mut found = sets.iter().filter_map(|rows| {
+            of_columns(case, reading, (rows, has_unit_above), operation, result)
+        });
+        if let Some(found) = found.next() {
+            return Some(found);
         }
         s = end + 1;
     }
