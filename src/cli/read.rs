@@ -9,6 +9,12 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// Maximum size in bytes; no command needs larger files.
 const MAX_BYTES: u64 = 256 << 20;
 
+/// The fix for a file that is not there.
+const EXISTING: &str = "name a file that exists";
+
+/// The fix for a file that the system does not let this user read.
+const READABLE: &str = "name a file that you can read";
+
 /// The whole text of a regular file; a FIFO or device is refused before it could block.
 ///
 /// `FILE_NOT_FOUND`, `PATH_IS_DIRECTORY`, `FILE_TOO_LARGE`, `FILE_READ_ERROR` (also when it is not
@@ -17,21 +23,24 @@ pub(super) fn read_text(file: &Path) -> Result<String> {
     let kind = match std::fs::metadata(file) {
         Ok(kind) => kind,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
-            return unreadable(file, ErrorCode::FileNotFound, "does not exist");
+            return unreadable(file, ErrorCode::FileNotFound, "does not exist", EXISTING);
         }
         Err(e) => {
             return unreadable(
                 file,
                 ErrorCode::FileReadError,
                 &format!("cannot be read: {e}"),
+                READABLE,
             );
         }
     };
     if kind.is_dir() {
-        return unreadable(file, ErrorCode::PathIsDirectory, "is a folder");
+        let hint = "name a file in it";
+        return unreadable(file, ErrorCode::PathIsDirectory, "is a folder", hint);
     }
     if !kind.is_file() {
-        return unreadable(file, ErrorCode::FileNotFound, "is not a regular file");
+        let why = "is not a regular file";
+        return unreadable(file, ErrorCode::FileNotFound, why, EXISTING);
     }
     let mut bytes = Vec::new();
     let read = File::open(file).and_then(|open| open.take(MAX_BYTES + 1).read_to_end(&mut bytes));
@@ -40,16 +49,20 @@ pub(super) fn read_text(file: &Path) -> Result<String> {
             file,
             ErrorCode::FileReadError,
             &format!("cannot be read: {e}"),
+            READABLE,
         );
     }
     if bytes.len() as u64 > MAX_BYTES {
-        return unreadable(file, ErrorCode::FileTooLarge, "is too large");
+        let hint = "name a smaller file";
+        return unreadable(file, ErrorCode::FileTooLarge, "is too large", hint);
     }
-    String::from_utf8(bytes)
-        .or_else(|_| unreadable(file, ErrorCode::FileReadError, "is not UTF-8 text"))
+    String::from_utf8(bytes).or_else(|_| {
+        let hint = "convert the file to UTF-8";
+        unreadable(file, ErrorCode::FileReadError, "is not UTF-8 text", hint)
+    })
 }
 
 /// The failure for a file that cannot be read as text.
-fn unreadable(file: &Path, code: ErrorCode, why: &str) -> Result<String> {
-    Err(Failure::new(code, format!("{} {why}", file.display())))
+fn unreadable(file: &Path, code: ErrorCode, why: &str, hint: &str) -> Result<String> {
+    Err(Failure::new(code, format!("{} {why}", file.display())).with_hint(hint))
 }

@@ -98,8 +98,12 @@ fn since(
 }
 
 fn read_lock(file: &Path) -> Result<Lock> {
-    let text = read_text(file)
-        .map_err(|failure| failure.with_hint("local-agent verify DOCUMENT --lock FILE --update"))?;
+    let text = read_text(file).map_err(|failure| match failure.code {
+        ErrorCode::FileNotFound => {
+            failure.with_hint("local-agent verify DOCUMENT --lock FILE --update")
+        }
+        _ => failure,
+    })?;
     Lock::from_json(&text)
 }
 

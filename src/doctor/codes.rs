@@ -70,7 +70,7 @@ doctor_codes! {
     ChunkerSigMatch "DOCTOR_CHUNKER_SIG_MATCH" "The index as a whole was cut in the way the configuration asks for."
 
     FilesStale "DOCTOR_FILES_STALE" "Files are new, changed or gone since they were indexed."
-    SourceEmptied "DOCTOR_SOURCE_EMPTY" "A source that had documents shows none now, or less than half of them and from another disk. What is indexed of it is kept."
+    SourceEmptied "DOCTOR_SOURCE_EMPTY" "A source that had documents shows none now, or less than half of them and from another disk; or the disk of one of its folders is missing. What is indexed of it is kept."
     FilesFreshOk "DOCTOR_FILES_FRESH_OK" "The index knows every file in its present state."
     FileHashMismatch "DOCTOR_FILE_HASH_MISMATCH" "A file has other bytes than were indexed, although its time stamp did not move."
     FileHashOk "DOCTOR_FILE_HASH_OK" "A sample of files has the bytes that were indexed."

@@ -177,6 +177,10 @@ impl Checks {
         self.0.iter().find(failed)?.suggested_fix.clone()
     }
 
+    fn reported(&self, code: Code) -> bool {
+        self.0.iter().any(|check| check.error_code == code.as_str())
+    }
+
     fn failed(&self, code: Code) -> bool {
         self.0
             .iter()

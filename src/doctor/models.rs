@@ -3,6 +3,7 @@
 
 use super::codes::Code;
 use super::{Checks, Subject};
+use local_agent_agent::operations::fill_folder;
 use local_agent_embed::embedding::instructions;
 use local_agent_embed::models::built_in_ids;
 use local_agent_text::types::Sha256;
@@ -50,9 +51,10 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
         );
         checks.ok(Code::ModelOk, message);
     } else {
-        let fix = match subject.config().embed.model_path {
+        let fix = match &subject.config().embed.model_path {
+            Some(folder) => fill_folder("embed.model_path", folder),
             None if built_in_ids().any(|id| id == files.id()) => "reinstall local-agent".to_owned(),
-            _ => format!("local-agent models pull {}", files.id()),
+            None => format!("local-agent models pull {}", files.id()),
         };
         let message = format!(
             "the model `{}` does not have its recorded SHA-256: {}",

@@ -48,6 +48,11 @@ pub(super) fn check(
             phase3.retrieval_smoke_reason = "ok".to_owned();
             checks.ok(Code::RetrievalReadyOk, found);
         }
+        // What `embed` would bring up to date is a warning, and a search by words works.
+        Err(_) if checks.reported(Code::VectorsStaleWarn) => {
+            phase3.retrieval_smoke_ran = false;
+            not_tried(subject, checks, phase3);
+        }
         Err(NotReady { reason, fix }) => {
             phase3.retrieval_smoke_ok = Some(false);
             phase3.retrieval_smoke_reason.clone_from(&reason);
@@ -72,7 +77,7 @@ fn broken(checks: &Checks) -> bool {
 
 fn not_tried(subject: &Subject<'_>, checks: &mut Checks, phase3: &mut Phase3) {
     phase3.retrieval_smoke_reason = REASON_PRECONDITIONS.to_owned();
-    let message = "no search by meaning was tried: what it needs is missing or damaged";
+    let message = "no search by meaning was tried: what it needs is missing, damaged or old";
     if subject.require_phase3 {
         checks.fail(
             Code::RetrievalNotReady,

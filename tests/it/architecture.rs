@@ -184,7 +184,7 @@ fn type_names(items: &[Item], names: &mut Vec<String>) {
     }
 }
 
-fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
+pub(crate) fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {

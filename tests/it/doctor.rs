@@ -238,7 +238,7 @@ fn w50_what_is_not_embedded_has_an_entry_and_fails_only_when_it_is_required() {
     insta::assert_snapshot!(shown(&world, &run.stdout), @r"
     [FAIL] DOCTOR_PHASE3_EMBEDDINGS_DB_MISSING: there are no embeddings at [root]/vault/.local-agent/embeddings.sqlite; search goes by words alone
         fix: local-agent embed
-    [FAIL] DOCTOR_PHASE3_RETRIEVAL_NOT_READY: no search by meaning was tried: what it needs is missing or damaged
+    [FAIL] DOCTOR_PHASE3_RETRIEVAL_NOT_READY: no search by meaning was tried: what it needs is missing, damaged or old
         fix: local-agent index && local-agent embed
     ");
 }

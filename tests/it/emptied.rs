@@ -1,5 +1,5 @@
-//! A source that has lost all its files is kept until a person confirms that they were removed on
-//! purpose. Unused vectors are kept for a while.
+//! A source that has lost all its files, or the disk of one of its folders, is kept until a person
+//! confirms that they were removed on purpose. Unused vectors are kept for a while.
 
 use std::fs;
 use std::path::PathBuf;
@@ -248,4 +248,70 @@ fn vectors_that_no_chunk_uses_are_kept_and_used_again_when_the_notes_come_back()
     unmount_desk(&world);
     world.ok(&["index", "--allow-empty"]);
     assert_eq!(counts(&world.json(&["embed"])), [1, 0, 2, 2]);
+}
+
+/// Records that another disk was mounted at a folder of the source `all` when it was indexed.
+fn was_mounted(world: &World, folder: &str) {
+    let index = rusqlite::Connection::open(world.state().join("index.sqlite")).unwrap();
+    let mounted = json!({ folder: 4_000_000_000_u64 }).to_string();
+    index
+        .execute(
+            "INSERT INTO meta (key, value) VALUES ('mounts:all', ?1)
+             ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            [mounted],
+        )
+        .unwrap();
+}
+
+/// One source with a note, and a disk with two notes that is mounted in it.
+fn disk_in_source() -> World {
+    let world = World::empty();
+    world.write("disk/a.md", "# A\n\nOne quokka sleeps.\n");
+    world.write("disk/b.md", "# B\n\nTwo wombats eat.\n");
+    world.write("c.md", "# C\n\nThree numbats dig.\n");
+    world.ok(&["init", "--here", "--source", "all=."]);
+    world.ok(&["index"]);
+    was_mounted(&world, "disk");
+    world
+}
+
+#[test]
+fn a_folder_whose_disk_is_missing_is_kept_and_the_rest_of_its_source_goes_on() {
+    let world = disk_in_source();
+    let away = unmount(&world);
+    world.write("d.md", "# D\n\nFour bilbies hop.\n");
+    for args in [
+        &["index", "--json"][..],
+        &["index", "--verify", "--json"],
+        &["index", "--rebuild", "--json"],
+    ] {
+        let body = world.run(args).json();
+        let message = "the folder `all:disk` had 2 documents on a disk of its own and shows no file \
+                       now; what is indexed of it was kept";
+        assert_eq!(
+            (&body["error_code"], &body["errors"], &body["docs_pruned"]),
+            (&json!("SOURCE_EMPTY"), &json!([message]), &json!(0)),
+            "{args:?}: {body}"
+        );
+        assert_eq!(
+            (hits(&world, "wombats"), hits(&world, "bilbies")),
+            (json!(1), json!(1)),
+            "{args:?}"
+        );
+    }
+    let checks = world.run(&["doctor", "--offline", "--json"]).json()["checks"].to_string();
+    assert!(checks.contains("DOCTOR_SOURCE_EMPTY"), "{checks}");
+    mount(&world, &away);
+    world.ok(&["index"]);
+    // The folder is no disk of its own now, so a person may empty it.
+    unmount(&world);
+    assert_eq!(world.json(&["index"])["docs_pruned"], 2);
+}
+
+#[test]
+fn a_person_can_say_that_a_disk_is_meant_to_be_gone() {
+    let world = disk_in_source();
+    unmount(&world);
+    assert_eq!(world.json(&["index", "--allow-empty"])["docs_pruned"], 2);
+    world.ok(&["index"]);
 }

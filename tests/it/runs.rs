@@ -186,7 +186,7 @@ fn a_record_that_cannot_be_kept_is_a_failure_and_not_a_silence() {
 }
 
 /// Begins a run in this process, like `ask` does.
-fn begin(world: &World) -> Run {
+pub(crate) fn begin(world: &World) -> Run {
     let mut config = Config::defaults(&world.vault()).unwrap();
     config.runs.dir = world.state().join("runs");
     let place = RunPlace {

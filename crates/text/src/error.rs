@@ -42,7 +42,7 @@ error_codes! {
     FileReadError "FILE_READ_ERROR" "A file was found but could not be read to its end."
     FileTooLarge "FILE_TOO_LARGE" "A file is larger than `security.max_file_bytes`."
     IndexMissing "INDEX_MISSING" "There is no index yet."
-    SourceEmpty "SOURCE_EMPTY" "A source that had documents now shows none, or less than half of them and from another disk; nothing of it was removed from the index."
+    SourceEmpty "SOURCE_EMPTY" "A source that had documents now shows none, or less than half of them and from another disk, or the disk of one of its folders is missing; nothing of it was removed from the index."
     IndexError "PHASE2_INDEX_ERROR" "The `index` job could not be finished."
     QueryError "PHASE2_QUERY_ERROR" "The search could not be carried out."
     EmbedError "PHASE3_EMBED_ERROR" "The `embed` job could not be finished."

@@ -107,8 +107,14 @@ impl Case {
         }
     }
 
+    /// Follows the fix like [`Case::run`]; a state that cannot be made is an error too.
+    pub(super) fn run_safely(&self) -> Result<Row, String> {
+        std::panic::catch_unwind(|| self.run())
+            .unwrap_or_else(|_| Err(self.wrong("the state cannot be made, as printed above")))
+    }
+
     /// Follows the fix; the error is the reason why it does not work.
-    pub(super) fn run(&self) -> Result<Row, String> {
+    fn run(&self) -> Result<Row, String> {
         let world = (self.make)();
         let fix = self.fix_in(&world)?;
         let choices = match self.follow {
@@ -264,7 +270,7 @@ fn failed(args: &[&str], output: &Output, wanted: Option<&str>) -> Failed {
             .collect(),
         Some(&"runs") => list("findings")
             .iter()
-            .filter(|one| one["fails"] == true)
+            .filter(|one| wanted.is_some_and(|code| one["code"] == code) || one["fails"] == true)
             .map(|one| (text(&one["code"]), text(&one["fix"])))
             .collect(),
         _ => Vec::new(),
@@ -306,7 +312,9 @@ fn kept(world: &World) -> BTreeSet<String> {
         .flatten()
         .flatten()
     {
-        if entry.path().join("run.json").is_file() {
+        // A run that never ended has no answer to keep.
+        let record = std::fs::read_to_string(entry.path().join("run.json"));
+        if record.is_ok_and(|text| !text.contains("\"status\": \"running\"")) {
             kept.insert(entry.file_name().to_string_lossy().into_owned());
         }
     }

@@ -7,7 +7,15 @@ use super::place::{file, indexed, plain, used};
 use crate::harness::World;
 
 pub(super) fn cases() -> Vec<Case> {
-    [searching(), reading(), remembering(), tools(), others()].concat()
+    [
+        searching(),
+        reading(),
+        remembering(),
+        tools(),
+        others(),
+        settling(),
+    ]
+    .concat()
 }
 
 fn searching() -> Vec<Case> {
@@ -82,6 +90,17 @@ fn searching() -> Vec<Case> {
             Follow::ByHand("the files are brought back", bring_back),
             Then::Health,
         ),
+        case(
+            "a note changed, and nothing reads it",
+            || {
+                let world = used();
+                world.write("oven.md", "# Oven\n\nIt is cold today.\n");
+                world
+            },
+            &["status", "--wait-fresh", "--timeout", "0"],
+            "NOT_FRESH",
+        )
+        .ends(Follow::Choice(0), Then::Health),
         case(
             "another `index` is at work",
             || locked("index.lock"),
@@ -186,6 +205,27 @@ fn reading() -> Vec<Case> {
         )
         .ends(Follow::Filled(&[("WORDS", "oven")]), Then::Informed),
         case(
+            "a path that leads outside",
+            indexed,
+            &["get", "../secret.md"],
+            "PATH_DENIED",
+        )
+        .ends(Follow::Again(&["get", "notes:deep/pump.md"]), Then::Health),
+        case(
+            "a source that no source is called",
+            indexed,
+            &["get", "work:oven.md"],
+            "PATH_DENIED",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case(
+            "two notes of one name",
+            twins,
+            &["get", "x.md"],
+            "AMBIGUOUS_PATH",
+        )
+        .ends(Follow::Again(&["get", "notes:a/x.md"]), Then::Health),
+        case(
             "a note that is not UTF-8",
             latin,
             &["get", "latin.md"],
@@ -208,6 +248,15 @@ fn reading() -> Vec<Case> {
             Then::Health,
         ),
     ]
+}
+
+/// A vault with two notes of one name.
+fn twins() -> World {
+    let world = indexed();
+    world.write("a/x.md", "# X\n\nThe first.\n");
+    world.write("b/x.md", "# X\n\nThe second.\n");
+    world.ok(&["index"]);
+    world
 }
 
 fn raise_limit(world: &World) {
@@ -286,6 +335,23 @@ fn gone() -> World {
 fn tools() -> Vec<Case> {
     vec![
         case(
+            "a tool that the configuration denies",
+            || {
+                let world = indexed();
+                let denied = "sources: [{name: notes, root: .}]\ntools: {grep: deny}\n";
+                world.write("local-agent.yaml", denied);
+                world
+            },
+            &["tool", "run", "grep", "--arg", "pattern=oven"],
+            "TOOL_DENIED",
+        )
+        .ends(
+            Follow::ByHand("the key is taken out", |world| {
+                world.write("local-agent.yaml", "sources: [{name: notes, root: .}]\n");
+            }),
+            Then::Health,
+        ),
+        case(
             "a tool that does not exist",
             indexed,
             &["tool", "run", "dance"],
@@ -333,6 +399,138 @@ fn tools() -> Vec<Case> {
     ]
 }
 
+/// Commands that change the configuration or the records of a person.
+fn settling() -> Vec<Case> {
+    vec![
+        case(
+            "a source that is there already",
+            indexed,
+            &["source", "add", "."],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case(
+            "a source that does not exist",
+            indexed,
+            &["source", "remove", "work"],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case(
+            "a folder of which nothing was said",
+            indexed,
+            &["context", "remove", "deep"],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case(
+            "a blank memory",
+            indexed,
+            &[
+                "memory",
+                "add",
+                "--type",
+                "user_fact",
+                "--source",
+                "manual",
+                "--content",
+                " ",
+            ],
+            "PHASE3_MEMORY_ERROR",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case("a blank prompt", indexed, &["chat", " "], "INVALID_QUERY").ends(
+            Follow::Again(&["chat", "hello"]),
+            Then::Next("PHASE3_ASK_ERROR"),
+        ),
+        case(
+            "a lock file that does not exist",
+            cited,
+            &["verify", "report.md", "--lock", "report.lock"],
+            "FILE_NOT_FOUND",
+        )
+        .ends(
+            Follow::Filled(&[("DOCUMENT", "report.md"), ("FILE", "report.lock")]),
+            Then::Health,
+        ),
+        case(
+            "a document that does not exist",
+            cited,
+            &["verify", "nothing.md"],
+            "FILE_NOT_FOUND",
+        )
+        .ends(Follow::Again(&["verify", "report.md"]), Then::Health),
+        case(
+            "a folder of sources that does not exist",
+            World::empty,
+            &["init", "notes=nowhere"],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Again(&["init", "notes=."]), Then::Health),
+        case(
+            "no configuration of the other program",
+            World::empty,
+            &["import", "qmd"],
+            "FILE_NOT_FOUND",
+        )
+        .ends(
+            Follow::ByHand("its file is named, and it is not there", |_| {}),
+            Then::Informed,
+        ),
+        case(
+            "a token that does not exist",
+            indexed,
+            &["serve", "token", "remove", "phone"],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case(
+            "a change that nobody agrees to",
+            indexed,
+            &["tool", "run", "delete", "--arg", "path=notes:oven.md"],
+            "WRITE_DENIED",
+        )
+        .ends(
+            Follow::ByHand("there is no terminal in the test", |_| {}),
+            Then::Informed,
+        ),
+        case(
+            "a heading that a note does not have",
+            indexed,
+            &[
+                "tool",
+                "run",
+                "read_symbol",
+                "--arg",
+                "path=notes:oven.md",
+                "--arg",
+                "symbol=Stove",
+            ],
+            "SYMBOL_NOT_FOUND",
+        )
+        .ends(
+            Follow::Again(&[
+                "tool",
+                "run",
+                "read_symbol",
+                "--arg",
+                "path=notes:oven.md",
+                "--arg",
+                "symbol=Oven",
+            ]),
+            Then::Health,
+        ),
+    ]
+}
+
+/// A vault with a report that cites a note.
+fn cited() -> World {
+    let world = indexed();
+    let report = "The oven is made of granite. [oven.md:6]\n";
+    world.write("report.md", report);
+    world
+}
+
 fn others() -> Vec<Case> {
     vec![
         case(
@@ -347,6 +545,32 @@ fn others() -> Vec<Case> {
             indexed,
             &["models", "verify", "no-such-model"],
             "MODEL_NOT_FOUND",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case(
+            "a folder that holds no model",
+            || {
+                let world = indexed();
+                fs::create_dir(world.vault().join("model")).unwrap();
+                let own = "sources: [{name: notes, root: .}]\nembed: {model_path: model}\n";
+                world.write("local-agent.yaml", own);
+                world.ok(&["config", "trust"]);
+                world
+            },
+            &["embed"],
+            "MODEL_INVALID",
+        )
+        .ends(
+            Follow::ByHand("the key is taken out", |world| {
+                world.write("local-agent.yaml", "sources: [{name: notes, root: .}]\n");
+            }),
+            Then::Health,
+        ),
+        case(
+            "a set of questions that does not exist",
+            indexed,
+            &["eval", "retrieval", "nothing"],
+            "EVAL_ERROR",
         )
         .ends(Follow::Printed, Then::Informed),
         case(

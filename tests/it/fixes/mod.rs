@@ -3,13 +3,16 @@
 //!
 //! `docs/fixes.md` is the resulting table: `UPDATE_DOCS=1 cargo test --test it fixes`.
 
+mod advice;
 mod case;
 mod commands;
 mod damage;
 mod doctor;
 mod place;
+mod records;
 mod servers;
 mod settings;
+mod uncovered;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -34,6 +37,7 @@ fn cases() -> Vec<Case> {
         commands::cases(),
         damage::cases(),
         doctor::cases(),
+        records::cases(),
         servers::cases(),
     ]
     .concat()
@@ -53,7 +57,7 @@ fn every_fix_is_followed_and_mends() {
         for _ in 0..2 {
             threads.spawn(|| {
                 while let Some(at) = { next.lock().unwrap().next() } {
-                    let row = cases[at].run();
+                    let row = cases[at].run_safely();
                     rows.lock().unwrap().push((at, row));
                 }
             });

@@ -284,6 +284,16 @@ fn pulling() -> Vec<Case> {
     ];
     vec![
         case(
+            "the server of the models cannot be reached",
+            indexed,
+            WHOLE,
+            "MODEL_PULL_ERROR",
+        )
+        .ends(
+            Follow::ByHand("the network is still not there", |_| {}),
+            Then::Informed,
+        ),
+        case(
             "a model that is not known by name",
             indexed,
             &["models", "pull", "mine"],

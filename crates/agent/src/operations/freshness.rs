@@ -177,7 +177,7 @@ pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()
                 behind.join("; ")
             );
             return Err(Failure::new(ErrorCode::NotFresh, message).with_hint(
-                "local-agent index && local-agent embed, or keep `local-agent watch` at work",
+                "`local-agent index && local-agent embed`, or keep `local-agent watch` at work",
             ));
         }
         std::thread::sleep(pause.min(left));

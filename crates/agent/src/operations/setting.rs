@@ -13,6 +13,7 @@ use super::model_choice::{AUTO, as_configured, choose};
 use crate::config::{Config, RerankerName};
 use local_agent_embed::models::{self, ModelFiles, RerankerFiles};
 use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
+use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{self, ChunkOptions};
 use local_agent_text::types::SourceName;
@@ -100,6 +101,14 @@ fn id_of(configured: &str, folder: &Path) -> String {
     }
 }
 
+/// The fix for a model in a folder of its own, which no command of this program fills.
+pub fn fill_folder(key: &str, folder: &Path) -> String {
+    format!(
+        "put the files of a model into {}, or take `{key}` out of the configuration",
+        quoted(folder)
+    )
+}
+
 /// The files of the configured embedding model: in its own folder, compiled in, or in the model
 /// folder. If the program chooses the model, or it is on a server: those of the model whose tokens
 /// measure chunks.
@@ -111,7 +120,8 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
     }
     let own_id = models::id_of(&embed.model);
     let files = match (&embed.model_path, models_dir) {
-        (Some(folder), _) => ModelFiles::from_folder(&id_of(&embed.model, folder), folder)?,
+        (Some(folder), _) => ModelFiles::from_folder(&id_of(&embed.model, folder), folder)
+            .map_err(|failure| failure.with_hint(fill_folder("embed.model_path", folder)))?,
         (None, _) if models::built_in_ids().any(|id| id == own_id) => {
             ModelFiles::built_in(&own_id)?
         }
@@ -143,7 +153,8 @@ pub fn reranker_files(config: &Config, models_dir: Option<&Path>) -> Result<Opti
     let files = match (name, models_dir) {
         (RerankerName::Folder(folder), _) => {
             let id = folder.file_name().unwrap_or_default().to_string_lossy();
-            RerankerFiles::from_folder(&id, folder)?
+            RerankerFiles::from_folder(&id, folder)
+                .map_err(|failure| failure.with_hint(fill_folder("retrieve.reranker", folder)))?
         }
         (RerankerName::Named(name), Some(dir)) => RerankerFiles::find(name, dir)?,
         (RerankerName::Named(_), None) => return Err(no_data_folder()),

@@ -445,5 +445,5 @@ fn prune_of(id: &RunId) -> String {
 
 /// The fix for a missing record, which pruning cannot remove.
 fn restore_or(prune: &str) -> String {
-    format!("restore its folder from a backup; without one: {prune}")
+    format!("restore its folder from a backup, or without one `{prune}`")
 }

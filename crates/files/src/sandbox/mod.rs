@@ -8,6 +8,7 @@
 
 mod change;
 mod confine;
+mod disks;
 mod ignores;
 mod list;
 mod named;
@@ -36,6 +37,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SkipReason, SourceName};
 
 pub use confine::{Confinement, Places, confine, confinement_offered, run_confined};
+pub use disks::Disks;
 pub use list::{Folder, Listed};
 pub use local_agent_extract::readable;
 pub use policy::{FollowLinks, HardLinks, Policy, Security};
@@ -218,15 +220,6 @@ impl Sandbox {
     /// The policy this sandbox was built with.
     pub fn policy(&self) -> &Policy {
         &self.inner.policy
-    }
-
-    /// The device of the root called `source`; `None` if the root is unknown or its metadata cannot
-    /// be read.
-    pub fn device(&self, source: &SourceName) -> Option<u64> {
-        let root = self.inner.roots.get(*self.inner.named.get(source)?)?;
-        Some(cap_fs_ext::MetadataExt::dev(
-            &root.dir.as_ref()?.dir_metadata().ok()?,
-        ))
     }
 
     /// Finds the one readable file that a request means: `source:rel/path.md`; `rel/path.md` when

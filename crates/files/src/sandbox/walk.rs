@@ -10,6 +10,7 @@ use cap_std::fs::{Dir, DirEntry, FileType};
 use rayon::slice::ParallelSliceMut as _;
 
 use super::Sandbox;
+use super::disks::{Disks, Mount, mount_of};
 use super::ignores::{FILES, Ignores};
 use super::place::{OpenRoot, admit};
 use super::policy::{Denied, MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
@@ -55,12 +56,18 @@ impl Sandbox {
     ///
     /// `CONFIG_ERROR` if the root is unknown or cannot be listed.
     pub fn walk(&self, source: &SourceName, exts: &[&str]) -> Result<Vec<Entry>> {
+        Ok(self.walked(source, exts)?.0)
+    }
+
+    /// The entries of [`Sandbox::walk`], and the disks on which the walk found them.
+    fn walked(&self, source: &SourceName, exts: &[&str]) -> Result<(Vec<Entry>, Disks)> {
         let exts: Vec<String> = exts.iter().map(|e| e.to_lowercase()).collect();
         let at = self.listable(source)?;
-        self.open_root(at)
+        let (entries, disks) = self
+            .open_root(at)
             .and_then(|open| walk(&open, Wanted::Extensions(&exts)))
-            .map(|entries| self.drop_private(source, entries))
-            .map_err(|_| gone(source))
+            .map_err(|_| gone(source))?;
+        Ok((self.drop_private(source, entries), disks))
     }
 
     /// Lists the documents of one root: notes, and files of the kinds that the root names. See
@@ -68,8 +75,15 @@ impl Sandbox {
     ///
     /// `CONFIG_ERROR` if the root is unknown or cannot be listed.
     pub fn documents(&self, source: &SourceName) -> Result<Vec<Entry>> {
+        Ok(self.documents_and_disks(source)?.0)
+    }
+
+    /// Lists the documents of one root like [`Sandbox::documents`], and the disks they are on.
+    ///
+    /// `CONFIG_ERROR` if the root is unknown or cannot be listed.
+    pub fn documents_and_disks(&self, source: &SourceName) -> Result<(Vec<Entry>, Disks)> {
         let exts = self.document_extensions(source);
-        self.walk(source, &exts.iter().map(String::as_str).collect::<Vec<_>>())
+        self.walked(source, &exts.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Lists all readable files below one root. See [`Sandbox::walk`].
@@ -147,7 +161,7 @@ fn other_kinds(
 
 /// Every readable file below a root whose folded name is `folded`.
 pub(super) fn named(root: &OpenRoot<'_>, folded: &str) -> std::result::Result<Vec<Entry>, Refusal> {
-    let mut entries = walk(root, Wanted::Name(folded))?;
+    let (mut entries, _) = walk(root, Wanted::Name(folded))?;
     entries.retain(is_in_folder);
     Ok(entries)
 }
@@ -182,6 +196,8 @@ pub(super) struct Walk<'a> {
     policy: &'a Policy,
     wanted: Wanted<'a>,
     out: Mutex<Vec<Entry>>,
+    /// The folders at which something is mounted, with their devices.
+    mounted: Mutex<BTreeMap<RelPath, u64>>,
     /// The counts of files of other kinds; `None` if these are not counted.
     others: Option<Mutex<BTreeMap<String, u64>>>,
 }
@@ -193,9 +209,13 @@ struct OpenFolder {
     depth: usize,
     entries: Vec<DirEntry>,
     ignores: Option<Arc<Ignores>>,
+    mount: Option<Mount>,
 }
 
-fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entry>, Refusal> {
+fn walk(
+    root: &OpenRoot<'_>,
+    wanted: Wanted<'_>,
+) -> std::result::Result<(Vec<Entry>, Disks), Refusal> {
     // A folder that was removed while it is open is listed as empty. That must not look like a
     // vault without files.
     #[cfg(unix)]
@@ -212,9 +232,11 @@ fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entr
         policy: root.policy,
         wanted,
         out: Mutex::default(),
+        mounted: Mutex::default(),
         others: None,
     };
     let top = walk.list(String::new(), 0, None)?;
+    let device = top.mount.map(|mount| mount.device);
     // Jobs on the pool never wait for each other, so the number of open handles grows with depth,
     // not with the number of folders.
     rayon::scope(|scope| walk.look_through(scope, top));
@@ -228,7 +250,12 @@ fn walk(root: &OpenRoot<'_>, wanted: Wanted<'_>) -> std::result::Result<Vec<Entr
             .cmp(&(b.path.as_str(), matches!(b.what, What::Skipped(_))))
     });
     entries.dedup_by(|later, first| later.path == first.path);
-    Ok(entries)
+    let mounted = walk.mounted.into_inner();
+    let disks = Disks {
+        root: device,
+        mounted: mounted.unwrap_or_else(PoisonError::into_inner),
+    };
+    Ok((entries, disks))
 }
 
 impl<'a> Walk<'a> {
@@ -241,6 +268,7 @@ impl<'a> Walk<'a> {
             policy: root.policy,
             wanted,
             out: Mutex::default(),
+            mounted: Mutex::default(),
             others: None,
         }
     }
@@ -290,7 +318,8 @@ impl Walk<'_> {
                 Seen::Entry(entry) => found.push(entry),
                 Seen::Folder(prefix) => {
                     let (depth, ignores) = (folder.depth + 1, folder.ignores.clone());
-                    scope.spawn(move |scope| self.go_into(scope, prefix, depth, ignores));
+                    let above = folder.mount;
+                    scope.spawn(move |scope| self.go_into(scope, prefix, depth, ignores, above));
                 }
             }
         }
@@ -303,11 +332,25 @@ impl Walk<'_> {
         prefix: String,
         depth: usize,
         ignores: Option<Arc<Ignores>>,
+        above: Option<Mount>,
     ) {
         let path = prefix.trim_end_matches('/').to_owned();
         match self.list(prefix, depth, ignores) {
-            Ok(folder) => self.look_through(scope, folder),
+            Ok(folder) => {
+                self.note_mount(&path, folder.mount, above);
+                self.look_through(scope, folder);
+            }
             Err(refusal) => self.put(skipped(path, &refusal).into_iter().collect()),
+        }
+    }
+
+    /// Notes a folder at which something is mounted, given where it and the folder above it lie.
+    fn note_mount(&self, path: &str, here: Option<Mount>, above: Option<Mount>) {
+        let Some(here) = here else { return };
+        let is_mounted = here.is_root || above.is_some_and(|above| above.device != here.device);
+        if is_mounted && let Ok(path) = RelPath::new(path.to_owned()) {
+            let mut mounted = self.mounted.lock().unwrap_or_else(PoisonError::into_inner);
+            mounted.insert(path, here.device);
         }
     }
 
@@ -364,6 +407,7 @@ impl Walk<'_> {
             depth,
             entries,
             ignores,
+            mount: mount_of(dir),
         })
     }
 

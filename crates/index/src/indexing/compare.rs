@@ -76,15 +76,9 @@ pub fn compare(
     index: &IndexReader,
     out: &mut Compared,
 ) -> Result<()> {
-    let entries = sandbox.documents(&source.name)?;
+    let (entries, disks) = sandbox.documents_and_disks(&source.name)?;
     let mut known = index.known_documents(&source.name)?;
-    let was = Was {
-        documents: known
-            .values()
-            .filter(|known| known.status == "indexed")
-            .count(),
-        device: index.device(source.name.as_str())?,
-    };
+    let was = Was::of(&known, index.disks(source.name.as_str())?);
     let last_scan = index.last_scan(&source.name)?;
     let states: Vec<State> = entries
         .par_iter()
@@ -104,10 +98,9 @@ pub fn compare(
         let was = known.remove(entry.path.as_str());
         out.add(source, entry, state, was);
     }
-    let device = sandbox.device(&source.name);
-    match emptied::suspicion(&source.name, was, emptied::shown(&entries), device)
-        .filter(|_| !gone.is_empty())
-    {
+    let suspicion = emptied::suspicion(&source.name, &was, &entries, &disks)
+        .or_else(|| emptied::lost_disk(&source.name, &was, &entries, &disks));
+    match suspicion.filter(|_| !gone.is_empty()) {
         Some(why) => out.emptied.push(why),
         None => out.gone.append(&mut gone),
     }

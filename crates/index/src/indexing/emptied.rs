@@ -1,45 +1,87 @@
-//! Detects a source whose files are all missing, or mostly missing and on a different disk. An
-//! unmounted disk is more likely than deleted notes, so the documents are kept until a person
-//! confirms the deletion.
+//! Detects a source whose files are all missing, or mostly missing and on a different disk, and a
+//! folder in it whose disk is missing. An unmounted disk is more likely than deleted notes, so the
+//! documents are kept until a person confirms the deletion.
 
-use local_agent_files::sandbox::{Entry, What};
+use std::collections::BTreeMap;
+
+use crate::store::KnownDocuments;
+use local_agent_files::sandbox::{Disks, Entry, What};
 use local_agent_text::error::{ErrorCode, Failure};
-use local_agent_text::types::{SkipReason, SourceName};
+use local_agent_text::types::{RelPath, SkipReason, SourceName};
 
 /// The advice for such a source.
 pub const WAY_OUT: &str = "bring the files back (is the disk mounted?) and run `local-agent index`, or, when they are meant to be gone, \
      `local-agent index --allow-empty`";
 
 /// The index's data on a source before the scan.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Was {
     /// Documents that were indexed.
-    pub documents: usize,
-    /// The device of its root.
-    pub device: Option<u64>,
+    documents: usize,
+    /// The disks that they were on.
+    disks: Disks,
+    /// The number of them below each folder at which something was mounted.
+    below: BTreeMap<RelPath, usize>,
 }
 
-/// The number of files that a walk found, whether they are indexed or not.
-pub(super) fn shown(entries: &[Entry]) -> usize {
+impl Was {
+    /// The data of an index: its documents of the source, and the disks they were on.
+    pub(super) fn of(known: &KnownDocuments, disks: Disks) -> Self {
+        let indexed = || {
+            known
+                .iter()
+                .filter(|(_, known)| known.status == "indexed")
+                .map(|(path, _)| path.as_str())
+        };
+        let below = disks
+            .mounted
+            .keys()
+            .map(|folder| {
+                (
+                    folder.clone(),
+                    indexed().filter(|path| lies_in(path, folder)).count(),
+                )
+            })
+            .collect();
+        Self {
+            documents: indexed().count(),
+            disks,
+            below,
+        }
+    }
+}
+
+/// Whether a path lies below a folder.
+fn lies_in(path: &str, folder: &RelPath) -> bool {
+    path.strip_prefix(folder.as_str())
+        .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a walk found a file, whether it is indexed or not.
+fn is_shown(entry: &Entry) -> bool {
+    entry.what != What::Skipped(SkipReason::Unreadable)
+}
+
+/// Whether a walk could not list the folder, or one above it.
+fn is_closed(entries: &[Entry], folder: &RelPath) -> bool {
     entries
         .iter()
-        .filter(|entry| entry.what != What::Skipped(SkipReason::Unreadable))
-        .count()
+        .filter(|entry| !is_shown(entry))
+        .any(|entry| entry.path == *folder || lies_in(folder.as_str(), &entry.path))
 }
 
-/// The reason why the files of a source must not be treated as deleted, if a walk found only
-/// `shown` of them, on `device`.
+/// The reason why the files of a source must not be treated as deleted, if a walk found only these
+/// entries, on these disks.
 pub(super) fn suspicion(
     source: &SourceName,
-    was: Was,
-    shown: usize,
-    device: Option<u64>,
+    was: &Was,
+    entries: &[Entry],
+    disks: &Disks,
 ) -> Option<String> {
-    let moved = was.device.is_some() && device.is_some() && was.device != device;
-    let held = match was.documents {
-        1 => "1 document".to_owned(),
-        n => format!("{n} documents"),
-    };
+    let shown = entries.iter().filter(|entry| is_shown(entry)).count();
+    let (before, now) = (was.disks.root, disks.root);
+    let moved = before.is_some() && now.is_some() && before != now;
+    let held = documents(was.documents);
     if was.documents > 0 && shown == 0 {
         return Some(format!(
             "the source `{source}` had {held} and shows no file now"
@@ -48,6 +90,53 @@ pub(super) fn suspicion(
     (moved && shown.saturating_mul(2) < was.documents).then(|| {
         format!("the source `{source}` had {held} and shows {shown} now, from another disk")
     })
+}
+
+/// The reason why the files of a folder must not be treated as deleted: another disk was mounted
+/// there, and most of the documents that were on it are not shown now.
+pub(super) fn lost_disk(
+    source: &SourceName,
+    was: &Was,
+    entries: &[Entry],
+    disks: &Disks,
+) -> Option<String> {
+    for (folder, device) in &was.disks.mounted {
+        let held = was.below.get(folder).copied().unwrap_or_default();
+        let shown = entries
+            .iter()
+            .filter(|entry| is_shown(entry) && lies_in(entry.path.as_str(), folder))
+            .count();
+        let is_same = disks.mounted.get(folder) == Some(device);
+        if is_same || shown.saturating_mul(2) >= held || is_closed(entries, folder) {
+            continue;
+        }
+        let now = match shown {
+            0 => "no file".to_owned(),
+            _ => shown.to_string(),
+        };
+        return Some(format!(
+            "the folder `{source}:{folder}` had {} on a disk of its own and shows {now} now",
+            documents(held)
+        ));
+    }
+    None
+}
+
+/// The disks of a scan, with those that were mounted at folders which could not be listed this time.
+pub(super) fn with_unreadable(mut disks: Disks, was: &Was, entries: &[Entry]) -> Disks {
+    for (folder, device) in &was.disks.mounted {
+        if is_closed(entries, folder) {
+            disks.mounted.insert(folder.clone(), *device);
+        }
+    }
+    disks
+}
+
+fn documents(n: usize) -> String {
+    match n {
+        1 => "1 document".to_owned(),
+        n => format!("{n} documents"),
+    }
 }
 
 /// The failure for that reason.
@@ -62,21 +151,52 @@ pub(super) fn failure(why: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use local_agent_text::types::FileStamp;
+
+    fn source() -> SourceName {
+        SourceName::new("notes").unwrap()
+    }
+
+    fn path(text: &str) -> RelPath {
+        RelPath::new(text).unwrap()
+    }
+
+    /// This many files in a folder.
+    fn files(folder: &str, n: usize) -> Vec<Entry> {
+        (0..n)
+            .map(|at| Entry {
+                path: path(&format!("{folder}/{at}.md")),
+                what: What::Found(FileStamp::default()),
+            })
+            .collect()
+    }
+
+    fn unreadable(folder: &str) -> Entry {
+        Entry {
+            path: path(folder),
+            what: What::Skipped(SkipReason::Unreadable),
+        }
+    }
+
+    fn disks(root: Option<u64>, mounted: &[(&str, u64)]) -> Disks {
+        let mounted = mounted
+            .iter()
+            .map(|(folder, device)| (path(folder), *device));
+        Disks {
+            root,
+            mounted: mounted.collect(),
+        }
+    }
 
     #[test]
     fn only_a_source_that_lost_everything_or_most_of_it_with_its_disk_is_suspect() {
-        let source = SourceName::new("notes").unwrap();
         let suspect = |documents, before, shown, now| {
-            suspicion(
-                &source,
-                Was {
-                    documents,
-                    device: before,
-                },
-                shown,
-                now,
-            )
-            .is_some()
+            let was = Was {
+                documents,
+                disks: disks(before, &[]),
+                below: BTreeMap::new(),
+            };
+            suspicion(&source(), &was, &files("a", shown), &disks(now, &[])).is_some()
         };
         assert!(
             suspect(1, None, 0, None)
@@ -99,5 +219,36 @@ mod tests {
             !suspect(900, None, 1, Some(2)) && !suspect(900, Some(1), 1, None),
             "nobody knows the disk"
         );
+    }
+
+    #[test]
+    fn a_folder_whose_disk_is_gone_is_suspect_and_one_that_was_emptied_on_its_disk_is_not() {
+        let was = Was {
+            documents: 30,
+            disks: disks(Some(1), &[("work", 2)]),
+            below: BTreeMap::from([(path("work"), 20)]),
+        };
+        let suspect = |entries: &[Entry], now: &[(&str, u64)]| {
+            lost_disk(&source(), &was, entries, &disks(Some(1), now)).is_some()
+        };
+        assert!(suspect(&files("play", 10), &[]), "unmounted");
+        assert!(suspect(&files("work", 9), &[("work", 3)]), "another disk");
+        assert!(suspect(&files("works", 20), &[]), "another folder");
+        assert!(!suspect(&files("play", 10), &[("work", 2)]), "deleted");
+        assert!(!suspect(&files("work", 10), &[]), "moved off the disk");
+        for closed in ["work", "work/deep"] {
+            let was = Was {
+                disks: disks(Some(1), &[("work/deep", 2)]),
+                below: BTreeMap::from([(path("work/deep"), 20)]),
+                ..was.clone()
+            };
+            let entries = [unreadable(closed)];
+            assert_eq!(
+                lost_disk(&source(), &was, &entries, &disks(Some(1), &[])),
+                None
+            );
+            let kept = with_unreadable(disks(Some(1), &[]), &was, &entries);
+            assert_eq!(kept, was.disks, "{closed}");
+        }
     }
 }

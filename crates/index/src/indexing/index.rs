@@ -145,7 +145,7 @@ impl Job<'_, '_> {
         for (source, source_id) in options.selected.iter().zip(ids) {
             let was = before
                 .and_then(|before| before.get(source.name.as_str()))
-                .copied();
+                .cloned();
             let scanned = Scan::new(options, self.sandbox, (source, source_id), writer, was)
                 .and_then(|scan| scan.run(writer, &self.counter, self.on_progress, summary));
             match scanned {
@@ -208,9 +208,10 @@ fn before(db_path: &Path) -> Option<Before> {
 
 /// The name of a source and the index's data on it.
 fn was_before(reader: &IndexReader, held: store::SourceRecord) -> Option<(String, Was)> {
-    let device = reader.device(&held.name).ok()?;
-    let documents = usize::try_from(held.documents).unwrap_or(usize::MAX);
-    Some((held.name, Was { documents, device }))
+    let name = SourceName::new(held.name.clone()).ok()?;
+    let known = reader.known_documents(&name).ok()?;
+    let disks = reader.disks(&held.name).ok()?;
+    Some((held.name, Was::of(&known, disks)))
 }
 
 fn forget_other_sources(

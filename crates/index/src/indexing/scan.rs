@@ -15,7 +15,7 @@ use super::job::{IndexOptions, IndexSummary, LazyCounter, Skipped};
 use super::{OnProgress, Progress, compare};
 use crate::indexing::Source;
 use crate::store::{Batch, DocumentRow, IndexWriter, KnownDocument, KnownDocuments};
-use local_agent_files::sandbox::{Address, Entry, Sandbox, What, Why};
+use local_agent_files::sandbox::{Address, Disks, Entry, Sandbox, What, Why};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::CountTokens;
 use local_agent_text::types::{FileStamp, RelPath, Sha256, SkipReason};
@@ -41,8 +41,8 @@ pub(super) struct Scan<'a> {
     was: Was,
     /// Whether those data come from another index, which says nothing about single files.
     is_new: bool,
-    /// The device of the source's root.
-    device: Option<u64>,
+    /// The disks on which the walk found the files.
+    disks: Disks,
 }
 
 /// The result for one file.
@@ -71,8 +71,8 @@ impl<'a> Scan<'a> {
         let last_scan_ns = writer.last_scan(source_id)?;
         let began_ns = now_ns();
         // The walk waits for the disk, and the list of known files for SQLite.
-        let (entries, known) = std::thread::scope(|scope| {
-            let walk = scope.spawn(|| sandbox.documents(&source.name));
+        let (walked, known) = std::thread::scope(|scope| {
+            let walk = scope.spawn(|| sandbox.documents_and_disks(&source.name));
             let known = writer.known(source_id);
             (
                 walk.join()
@@ -80,19 +80,12 @@ impl<'a> Scan<'a> {
                 known,
             )
         });
-        let (entries, known) = (entries?, known?);
+        let ((entries, disks), known) = (walked?, known?);
         let is_new = was.is_some();
         let was = match was {
             Some(was) => was,
-            None => Was {
-                documents: known
-                    .values()
-                    .filter(|known| known.status == "indexed")
-                    .count(),
-                device: writer.device(&source.name)?,
-            },
+            None => Was::of(&known, writer.disks(&source.name)?),
         };
-        let device = sandbox.device(&source.name);
         Ok(Self {
             options,
             sandbox,
@@ -104,7 +97,7 @@ impl<'a> Scan<'a> {
             last_scan_ns,
             was,
             is_new,
-            device,
+            disks,
         })
     }
 
@@ -123,21 +116,22 @@ impl<'a> Scan<'a> {
         let mut walks = 1;
         while vanished > 0 && walks < MOST_WALKS {
             walks += 1;
-            let entries = self.sandbox.documents(&self.source.name)?;
+            let (entries, disks) = self.sandbox.documents_and_disks(&self.source.name)?;
             let unseen = unseen(&self.entries, &entries);
             vanished = self.read(&unseen, writer, counter, on_progress, summary)?;
             self.entries = entries;
-            self.device = self.sandbox.device(&self.source.name);
+            self.disks = disks;
         }
         // A disk may have gone meanwhile.
         self.refuse_emptied()?;
+        self.refuse_lost_disk()?;
         self.remove_gone(writer, summary)?;
         // If the clock was set back, the new documents must not look old.
         writer.scanned(
             &self.source.name,
             self.source_id,
             self.began_ns.min(now_ns()),
-            self.device,
+            emptied::with_unreadable(self.disks, &self.was, &self.entries),
         );
         Ok(())
     }
@@ -199,14 +193,26 @@ impl<'a> Scan<'a> {
 
     /// The failure of a source that looks emptied by accident.
     fn refuse_emptied(&self) -> Result<()> {
-        if self.options.allow_empty || !self.is_new && self.gone().is_empty() {
+        if self.may_lose() {
             return Ok(());
         }
-        let shown = emptied::shown(&self.entries);
-        match emptied::suspicion(&self.source.name, self.was, shown, self.device) {
-            Some(why) => Err(emptied::failure(&why)),
-            None => Ok(()),
+        let why = emptied::suspicion(&self.source.name, &self.was, &self.entries, &self.disks);
+        why.map_or(Ok(()), |why| Err(emptied::failure(&why)))
+    }
+
+    /// The failure of a source of which a folder was on a disk that seems to be unmounted. What the
+    /// other folders hold was written before.
+    fn refuse_lost_disk(&self) -> Result<()> {
+        if self.may_lose() {
+            return Ok(());
         }
+        let why = emptied::lost_disk(&self.source.name, &self.was, &self.entries, &self.disks);
+        why.map_or(Ok(()), |why| Err(emptied::failure(&why)))
+    }
+
+    /// Whether nothing is lost, or a person agreed to the loss.
+    fn may_lose(&self) -> bool {
+        self.options.allow_empty || !self.is_new && self.gone().is_empty()
     }
 
     /// Removes the documents whose files are gone.

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
+use super::disks;
 use super::error::Result;
-use super::index_write::device_key;
 use super::{Database, open_read};
+use local_agent_files::sandbox::Disks;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::{
     ByteSpan, ChunkKey, CommitId, HeadingPath, IdSet, LineSpan, RelPath, Sha256, SourceName,
@@ -205,11 +206,9 @@ impl IndexReader {
             .optional()?)
     }
 
-    /// The device of a source's root when the source was last scanned completely.
-    pub fn device(&self, source: &str) -> Result<Option<u64>> {
-        Ok(self
-            .meta(&device_key(source))?
-            .and_then(|device| device.parse().ok()))
+    /// The disks of a source when it was last scanned completely.
+    pub fn disks(&self, source: &str) -> Result<Disks> {
+        disks::read(&self.conn, source)
     }
 
     /// Computes the totals.

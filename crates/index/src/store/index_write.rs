@@ -9,10 +9,12 @@ use std::path::Path;
 use foldhash::fast::RandomState;
 use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior, params};
 
+use super::disks;
 use super::error::Result;
 use super::index_checks::{KNOWN_COLUMNS, known_document};
 use super::record::{ChunkRow, DocumentRow, LinkRow};
 use super::{Database, checkpoint, new_commit_id, open_write};
+use local_agent_files::sandbox::Disks;
 use local_agent_text::types::{CommitId, FileStamp, Sha256, SourceName};
 
 /// Number of commits by which a projection may be behind and still catch up incrementally.
@@ -27,8 +29,8 @@ const CHECKPOINT_PAGES: i64 = 32_768;
 #[derive(Debug)]
 pub struct IndexWriter {
     conn: Connection,
-    /// Complete scans that are not written yet: source, its row id, start time, device.
-    scans: Vec<(SourceName, i64, i64, Option<u64>)>,
+    /// Complete scans that are not written yet: source, its row id, start time, disks.
+    scans: Vec<(SourceName, i64, i64, Disks)>,
 }
 
 /// The index's data on one file before a run.
@@ -106,17 +108,11 @@ impl IndexWriter {
         )?)
     }
 
-    /// Records that a scan started at `began_ns` saw the whole source, on `device`. See
+    /// Records that a scan started at `began_ns` saw the whole source, on these disks. See
     /// [`Self::remember_scans`].
-    pub fn scanned(
-        &mut self,
-        source: &SourceName,
-        source_id: i64,
-        began_ns: i64,
-        device: Option<u64>,
-    ) {
+    pub fn scanned(&mut self, source: &SourceName, source_id: i64, began_ns: i64, disks: Disks) {
         self.scans
-            .push((source.clone(), source_id, began_ns, device));
+            .push((source.clone(), source_id, began_ns, disks));
     }
 
     /// Writes the recorded scans in one transaction, because separate ones would each wait for the
@@ -125,30 +121,21 @@ impl IndexWriter {
         let tx = self
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        for (source, id, began_ns, device) in self.scans.drain(..) {
+        for (source, id, began_ns, disks) in self.scans.drain(..) {
             tx.prepare_cached("UPDATE sources SET scanned_ns = ?2 WHERE id = ?1")?
                 .execute(params![id, began_ns])?;
-            let Some(device) = device else { continue };
-            tx.prepare_cached(
-                "INSERT INTO meta (key, value) VALUES (?1, ?2)
-                 ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
-            )?
-            .execute(params![device_key(source.as_str()), device.to_string()])?;
+            let mounted = disks::mounted_value(&disks);
+            set_meta(&tx, &disks::mounted_key(source.as_str()), &mounted)?;
+            let Some(device) = disks.root else { continue };
+            let key = disks::device_key(source.as_str());
+            set_meta(&tx, &key, &device.to_string())?;
         }
         Ok(tx.commit()?)
     }
 
-    /// The device of a source's root when the source was last scanned completely.
-    pub fn device(&self, source: &SourceName) -> Result<Option<u64>> {
-        let found: Option<String> = self
-            .conn
-            .query_row(
-                "SELECT value FROM meta WHERE key = ?1",
-                [device_key(source.as_str())],
-                |row| row.get(0),
-            )
-            .optional()?;
-        Ok(found.and_then(|device| device.parse().ok()))
+    /// The disks of a source when it was last scanned completely.
+    pub fn disks(&self, source: &SourceName) -> Result<Disks> {
+        disks::read(&self.conn, source.as_str())
     }
 
     /// The recorded data of a source's files, by path.
@@ -189,7 +176,8 @@ impl IndexWriter {
             [&listed],
         )?;
         self.conn.execute(
-            "DELETE FROM meta WHERE key LIKE 'device:%' AND substr(key, 8) NOT IN (SELECT value FROM json_each(?1))",
+            "DELETE FROM meta WHERE (key LIKE 'device:%' OR key LIKE 'mounts:%')
+             AND substr(key, 8) NOT IN (SELECT value FROM json_each(?1))",
             [&listed],
         )?;
         Ok(())
@@ -298,9 +286,14 @@ fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Re
     }
 }
 
-/// The metadata key for the device of a source's root.
-pub(super) fn device_key(source: &str) -> String {
-    format!("device:{source}")
+/// Sets a metadata value; an equal one is not written again.
+fn set_meta(tx: &Transaction<'_>, key: &str, value: &str) -> Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO meta (key, value) VALUES (?1, ?2)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE value <> excluded.value",
+    )?
+    .execute(params![key, value])?;
+    Ok(())
 }
 
 fn next_generation(tx: &Transaction<'_>) -> Result<i64> {

@@ -22,6 +22,7 @@ use filesystem::Journal;
 mod ancestor;
 mod begun;
 mod day_in_path;
+mod disks;
 mod durable;
 mod embeddings;
 mod error;
