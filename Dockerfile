@@ -4,7 +4,7 @@ WORKDIR /source
 COPY . .
 ARG LOCAL_AGENT_COMMIT=""
 ENV LOCAL_AGENT_COMMIT=$LOCAL_AGENT_COMMIT
-RUN cargo build --locked --profile dist --bin local-agent
+RUN cargo build --locked --profile dist --features pdf --bin local-agent
 
 FROM debian:bookworm-slim
 COPY --from=build /source/target/dist/local-agent /usr/local/bin/local-agent

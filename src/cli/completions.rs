@@ -67,12 +67,32 @@ pub(super) fn man(context: &Context, args: &Man) -> Result<ExitCode> {
         }
     } else {
         let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command())
+        clap_mangen::Man::new(command_of(&args.command)?)
             .render(&mut page)
             .map_err(unwritable_manual)?;
         return show(context, "page", &page, true);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The command with this name, like `query` or `memory add`; without a name the whole program.
+fn command_of(path: &[String]) -> Result<clap::Command> {
+    let mut command = Cli::command();
+    // Gives the subcommands their full names.
+    command.build();
+    for name in path {
+        let Some(found) = command.find_subcommand(name) else {
+            let message = format!("there is no command `{}`", path.join(" "));
+            let failure = Failure::new(ErrorCode::InvalidArgs, message);
+            return Err(failure.with_hint("local-agent --help"));
+        };
+        command = found.clone();
+        if let Some(whole) = command.get_display_name() {
+            let whole = whole.to_owned();
+            command = command.name(whole);
+        }
+    }
+    Ok(command)
 }
 
 /// The failure for a manual that cannot be written.

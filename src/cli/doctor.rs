@@ -29,7 +29,7 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
     let sandbox = context.sandbox(&loaded.config);
     let model = context.embedding_files(&loaded.config);
     let reranker = context.reranker(&loaded.config);
-    let report = doctor::examine(&Subject {
+    let mut report = doctor::examine(&Subject {
         loaded: &loaded,
         state_is_trusted,
         sandbox: &sandbox,
@@ -41,6 +41,9 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs()),
     });
+    for check in &mut report.checks {
+        check.suggested_fix = check.suggested_fix.as_deref().map(hints::here);
+    }
     if context.out.json {
         let view = DoctorView::new(&report, args.require_phase3);
         context.out.json(context.body(&view)?);
@@ -157,6 +160,6 @@ fn say(out: Output, check: &Check) {
     let message = out.shown(&check.message);
     out.line(&format!("{state} {}: {message}", check.error_code));
     if let Some(fix) = &check.suggested_fix {
-        out.line(&format!("    fix: {}", out.shown(&hints::here(fix))));
+        out.line(&format!("    fix: {}", out.shown(fix)));
     }
 }

@@ -38,10 +38,14 @@ pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode
         MemoryCommand::Add {
             kind,
             source,
+            words,
             content,
             chunk_key,
             ..
-        } => add(context, &config, *kind, *source, content, chunk_key),
+        } => {
+            let content = content.clone().unwrap_or_else(|| words.join(" "));
+            add(context, &config, *kind, *source, &content, chunk_key)
+        }
         MemoryCommand::List { dangling, .. } => list(
             context,
             &config,

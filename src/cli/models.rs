@@ -51,6 +51,9 @@ pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode
                 revision: revision.clone(),
                 ..defaults
             };
+            if options.repo.is_none() && models::built_in_ids().any(|id| id == own_id) {
+                return compiled_in(context, &own_id);
+            }
             pull(context, &own_id, &options)
         }
         ModelsCommand::Verify { id, .. } => verify(context, id.as_deref()),
@@ -235,6 +238,26 @@ fn pull(_: &Context, id: &str) -> Result<ExitCode> {
         format!("this program was built without `pull`, so `{id}` cannot be downloaded"),
     )
     .with_hint("cargo install --path . --features pull"))
+}
+
+/// A model that is part of the program: nothing is pulled.
+#[cfg(feature = "pull")]
+fn compiled_in(context: &Context, id: &str) -> Result<ExitCode> {
+    if context.out.json {
+        let body = context.body(&PulledView {
+            id,
+            folder: "".into(),
+            revision: None,
+            trust: "compiled_in",
+            already_here: true,
+        })?;
+        context.out.json(body);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let out = context.out;
+    out.line(&format!("{id}  is compiled into this program"));
+    out.line(&format!("next: local-agent embed --model {id}"));
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(feature = "pull")]

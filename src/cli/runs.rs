@@ -14,6 +14,7 @@ use super::args::RunsCommand;
 use super::claims;
 use super::context::{Context, to_value};
 use super::enter::Needs;
+use super::hints;
 use super::output::{Output, talk};
 use super::write::write_whole;
 use local_agent_agent::config::Config;
@@ -401,7 +402,10 @@ fn verify(
 ) -> Result<ExitCode> {
     let only = id.map(|id| archive.find(id)).transpose()?;
     let expected = head.map(hash).transpose()?;
-    let found = runs::check(archive, only.as_ref(), expected.as_ref())?;
+    let mut found = runs::check(archive, only.as_ref(), expected.as_ref())?;
+    for finding in &mut found.list {
+        finding.fix = hints::here(&finding.fix);
+    }
     if context.out.json {
         print_json(
             context,

@@ -28,7 +28,7 @@ use local_agent_agent::operations::{
 use local_agent_embed::models::ModelFiles;
 use local_agent_files::sandbox::{self, Places};
 use local_agent_index::indexing::{EmbedSummary, IndexSummary};
-use local_agent_index::store::JobLock;
+use local_agent_index::store::{JobLock, StoreError};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The pause before another check after a change, and after a failed job. It is needed after a
@@ -88,7 +88,7 @@ pub(crate) enum WatchEvent {
 /// tried again.
 pub(crate) fn watch(plan: &WatchOptions<'_>, report: &dyn Fn(&WatchEvent)) -> Result<Infallible> {
     let lock = JobLock::path_beside(&plan.config.index.db_path, "watch.lock");
-    let _lock = JobLock::take(&lock, &holder("watch"), Duration::ZERO)?;
+    let _lock = JobLock::take(&lock, &holder("watch"), Duration::ZERO).map_err(at_work)?;
     let mut watcher = FsWatcher::open(plan.config, plan.notifications, plan.poll);
     report(&watcher.status());
     let mut last_complaint = String::new();
@@ -124,6 +124,17 @@ pub(crate) fn watch(plan: &WatchOptions<'_>, report: &dyn Fn(&WatchEvent)) -> Re
             }
         };
         watcher.wait(pause, plan.debounce);
+    }
+}
+
+/// The failure of a second `watch`: the first one does the work already.
+fn at_work(failure: StoreError) -> Failure {
+    let failure = Failure::from(failure);
+    match failure.code {
+        ErrorCode::Locked => {
+            failure.with_hint("none is needed: that process keeps the index current")
+        }
+        _ => failure,
     }
 }
 

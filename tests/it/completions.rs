@@ -40,6 +40,12 @@ fn every_shell_completes_every_command() {
 fn the_manual_has_a_page_a_command() {
     let world = World::empty();
     assert!(world.ok(&["man"]).stdout.contains(".TH local-agent 1"));
+    let page = world.ok(&["man", "memory", "add"]).stdout;
+    assert!(
+        page.contains(".TH local-agent-memory-add 1") && page.contains("Remember something"),
+        "{page}"
+    );
+    assert_eq!(world.code(&["man", "dance"]), "INVALID_ARGS");
     world.ok(&["man", "--dir", "out/man"]);
     for command in COMMANDS {
         let page = fs::read_to_string(

@@ -706,3 +706,29 @@ fn every_code_of_the_python_version_that_went_is_said_by_the_one_in_the_table() 
         &doctor(&world, &[]),
     );
 }
+
+#[test]
+fn fixes_name_the_folder_and_the_configuration_in_every_form() {
+    let world = World::with(&[("oven.md", "# Oven\n")]);
+    let vault = world.vault();
+    let vault = vault.to_str().unwrap();
+    let report = world
+        .run(&["-C", vault, "doctor", "--offline", "--json"])
+        .json();
+    let checks = report["checks"].as_array().unwrap();
+    let missing = checks
+        .iter()
+        .find(|check| check["error_code"] == "DOCTOR_INDEX_DB_MISSING");
+    assert_eq!(
+        missing.unwrap()["suggested_fix"],
+        format!("local-agent -C {vault} index")
+    );
+    world.ok(&["index"]);
+    drop(crate::runs::begin(&world));
+    let found = world.run(&["-C", vault, "runs", "verify", "--json"]).json();
+    let fix = found["findings"][0]["fix"].as_str().unwrap();
+    assert!(
+        fix.starts_with(&format!("local-agent -C {vault} runs prune ")),
+        "{fix}"
+    );
+}

@@ -251,3 +251,12 @@ fn filters_ignore_case_in_every_script_and_org_keywords_are_filters() {
         assert_eq!(found, BTreeSet::from([format!("notes:{path}")]), "{filter}");
     }
 }
+
+#[test]
+fn several_sources_are_named_with_commas() {
+    let world = zoo();
+    let both = found(&world, &["query", "bird", "-c", "pub,more"]);
+    let twice = found(&world, &["query", "bird", "-c", "pub", "-c", "more"]);
+    assert_eq!(both, twice);
+    assert!(both.len() > 2, "{both:?}");
+}

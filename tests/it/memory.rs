@@ -453,3 +453,21 @@ fn no_fix_gives_up_a_link_whose_text_is_gone_for_now() {
     assert_eq!(states(&world), ["intact", "intact"]);
     assert_snapshot!(world.ok(&["memory", "list", "--dangling"]).stdout, @"Every link of every memory is intact.");
 }
+
+#[test]
+fn what_is_remembered_needs_no_quotes_and_no_options() {
+    let world = oven();
+    world.ok(&["memory", "add", "I", "bake", "on", "Fridays"]);
+    let item = world.json(&["memory", "list"])["items"][0].clone();
+    assert_eq!(
+        (&item["content"], &item["type"], &item["source"]),
+        (
+            &json!("I bake on Fridays"),
+            &json!("user_fact"),
+            &json!("manual")
+        )
+    );
+    let both = world.run(&["memory", "add", "words", "--content", "other words"]);
+    assert_eq!(both.code, 2, "{}", both.stderr);
+    assert_eq!(world.run(&["memory", "add"]).code, 2);
+}

@@ -121,3 +121,21 @@ fn every_built_in_model_has_a_shipped_profile_in_every_precision() {
     }
     assert_eq!(without, Vec::<String>::new());
 }
+
+#[test]
+fn a_model_that_is_compiled_in_is_not_pulled() {
+    let world = World::with(&[]);
+    let args = [
+        "models",
+        "pull",
+        "all-MiniLM-L6-v2",
+        "--endpoint",
+        "http://127.0.0.1:9",
+    ];
+    let said = world.ok(&args).stdout;
+    assert_eq!(
+        said,
+        "all-MiniLM-L6-v2  is compiled into this program\nnext: local-agent embed --model all-MiniLM-L6-v2\n"
+    );
+    assert_eq!(world.json(&args)["trust"], "compiled_in");
+}

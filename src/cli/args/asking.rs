@@ -14,12 +14,13 @@ const SCOPE: &str = "Where to look";
 /// Restrictions that `query` and `ask` share.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ScopeArgs {
-    /// Only this source; may be given again
+    /// Only this source; several with commas, or given again
     #[arg(
         short = 'c',
         long,
         visible_alias = "collection",
         value_name = "NAME",
+        value_delimiter = ',',
         help_heading = SCOPE
     )]
     pub source: Vec<String>,

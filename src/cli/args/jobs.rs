@@ -109,6 +109,7 @@ pub(crate) enum Unit {
     /// An agent of macOS
     Launchd,
     /// A task of the Windows Task Scheduler
+    #[value(alias = "windows")]
     Task,
     /// Two lines of a crontab
     Cron,

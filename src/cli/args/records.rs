@@ -84,15 +84,22 @@ pub(crate) enum MemorySource {
 pub(crate) enum MemoryCommand {
     /// Remember something
     Add {
+        /// What to remember
+        #[arg(
+            value_name = "TEXT",
+            required_unless_present = "content",
+            conflicts_with = "content"
+        )]
+        words: Vec<String>,
         /// What kind of thing it is
-        #[arg(long = "type", value_name = "TYPE")]
+        #[arg(long = "type", value_name = "TYPE", default_value = "user_fact")]
         kind: MemoryKind,
         /// Whether you say so, or it was concluded from chunks
-        #[arg(long)]
+        #[arg(long, default_value = "manual")]
         source: MemorySource,
-        /// The words
+        /// The same text as one argument
         #[arg(long, value_name = "TEXT")]
-        content: String,
+        content: Option<String>,
         /// A chunk it leans on, as `query` shows it; may be given again
         #[arg(long, value_name = "KEY")]
         chunk_key: Vec<String>,

@@ -160,6 +160,7 @@ pub(crate) enum ServeUnit {
     /// An agent of macOS
     Launchd,
     /// A task of the Windows Task Scheduler
+    #[value(alias = "task")]
     Windows,
 }
 

@@ -168,6 +168,9 @@ pub(crate) struct Completions {
 
 #[derive(Debug, Args)]
 pub(crate) struct Man {
+    /// The page of this command
+    #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+    pub command: Vec<String>,
     /// Write one page a command into this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
