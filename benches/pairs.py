@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Judges single sentences about small notes with `local-agent verify`, and counts the verdicts.
 
-    python3 benches/pairs.py target/release/local-agent [dev|closed] [--show]
+    python3 benches/pairs.py target/release/local-agent [pairs|states] [dev|closed] [--show]
 
-The set, benches/sets/pairs, was written by an author who did not see the verifier: 60 notes with two true and two
-false sentences each. The odd notes were read while rules were written, the even ones only after they had been run.
+Each set, benches/sets/pairs (tables, lists, values) and benches/sets/states (contests, permissions, plans, tasks, who was
+before whom), was written by an author who did not see the verifier: 60 notes with two true and two false sentences each.
+The odd notes were read while rules were written, the even ones only after they had been run.
 """
 import collections
 import json
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-SET = pathlib.Path(__file__).parent / "sets/pairs/pairs.jsonl"
+SETS = pathlib.Path(__file__).parent / "sets"
 
 
 def half(row):
@@ -42,7 +43,9 @@ def judge(program, row, folder):
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     wanted = [word for word in sys.argv[2:] if word in ("dev", "closed")] or ["dev", "closed"]
-    rows = [json.loads(line) for line in SET.read_text(encoding="utf-8").splitlines()]
+    name = "states" if "states" in sys.argv[2:] else "pairs"
+    lines = (SETS / name / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         for row in rows:

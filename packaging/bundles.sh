@@ -29,12 +29,17 @@ platform_of() {
 }
 
 formula="$stage/local-agent.rb"
-sed -e "s|@URL@|$url|g" "$here/homebrew/local-agent.rb.in" > "$formula"
+sed -e "s|@URL@|$(printf '%s' "$url" | sed 's/[&|\\]/\\&/g')|g" "$here/homebrew/local-agent.rb.in" > "$formula"
 for archive in "$dist"/local-agent-*.tar.gz; do
     name="$(basename "$archive" .tar.gz)"
     version="$(echo "$name" | cut -d- -f3)"
     target="${name#local-agent-"$version"-}"
-    read -r system processor <<< "$(platform_of "$target")"
+    platform="$(platform_of "$target")"
+    read -r system processor <<< "$platform"
+    if ! grep -q "\"version\": \"$version\"" "$here/npm/package.json"; then
+        echo "packaging/npm/package.json has another version than $archive" >&2
+        exit 1
+    fi
     package="$("$here/npm/platforms.sh" "$archive" "$system" "$processor" "$stage/npm")"
     (cd "$package" && npm pack --silent --pack-destination "$dist" > /dev/null)
     "$here/mcpb/bundle.sh" "$archive" "$system" "$dist" > /dev/null

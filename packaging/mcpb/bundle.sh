@@ -14,6 +14,7 @@ mkdir -p "$3"
 out="$(cd "$3" && pwd)"
 here="$(cd "$(dirname "$0")" && pwd)"
 top="$(basename "$archive" .tar.gz)"
+version="$(echo "$top" | cut -d- -f3)"
 file=local-agent
 if [ "$platform" = win32 ]; then file=local-agent.exe; fi
 stage="$(mktemp -d)"
@@ -22,12 +23,14 @@ tar -xzf "$archive" -C "$stage" --strip-components=1 \
     "$top/$file" "$top/LICENSE-APACHE" "$top/LICENSE-MIT" "$top/NOTICE" "$top/models"
 
 # The manifest of one platform, and a zip in which names and times are the same whoever makes it.
-python3 - "$here/manifest.json" "$stage" "$platform" "$file" "$out/$top.mcpb" <<'PYTHON'
+python3 - "$here/manifest.json" "$stage" "$platform" "$file" "$version" "$out/$top.mcpb" <<'PYTHON'
 import json, os, sys, zipfile
 
-source, stage, platform, program, target = sys.argv[1:]
+source, stage, platform, program, version, target = sys.argv[1:]
 with open(source, encoding="utf-8") as opened:
     manifest = json.load(opened)
+if manifest["version"] != version:
+    sys.exit(f"the manifest has the version {manifest['version']}, the archive {version}")
 manifest["compatibility"]["platforms"] = [platform]
 manifest["server"]["entry_point"] = program
 config = manifest["server"]["mcp_config"]

@@ -51,7 +51,8 @@ pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode
                 revision: revision.clone(),
                 ..defaults
             };
-            if options.repo.is_none() && models::built_in_ids().any(|id| id == own_id) {
+            let is_plain = options.repo.is_none() && options.revision.is_none();
+            if is_plain && models::built_in_ids().any(|id| id == own_id) {
                 return compiled_in(context, &own_id);
             }
             pull(context, &own_id, &options)
@@ -103,7 +104,8 @@ impl<'a> ModelView<'a> {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PulledView<'a> {
     id: &'a str,
-    folder: Cow<'a, str>,
+    /// Null for a model that is compiled in.
+    folder: Option<Cow<'a, str>>,
     revision: Option<&'a str>,
     trust: &'static str,
     already_here: bool,
@@ -246,7 +248,7 @@ fn compiled_in(context: &Context, id: &str) -> Result<ExitCode> {
     if context.out.json {
         let body = context.body(&PulledView {
             id,
-            folder: "".into(),
+            folder: None,
             revision: None,
             trust: "compiled_in",
             already_here: true,
@@ -280,7 +282,7 @@ fn pull(context: &Context, id: &str, options: &PullOptions) -> Result<ExitCode> 
     if context.out.json {
         let body = context.body(&PulledView {
             id,
-            folder: pulled.folder.to_string_lossy(),
+            folder: Some(pulled.folder.to_string_lossy()),
             revision: pulled.manifest.revision.as_deref(),
             trust,
             already_here: pulled.already_here,

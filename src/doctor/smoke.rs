@@ -18,6 +18,8 @@ const WORDS: usize = 8;
 
 const REASON_PRECONDITIONS: &str = "preconditions_not_met";
 
+const NONE_OF_THE_INDEX: &str = "no vector that was found belongs to a chunk of the index";
+
 /// Why the search did not work, and how to fix it.
 struct NotReady {
     reason: String,
@@ -49,7 +51,9 @@ pub(super) fn check(
             checks.ok(Code::RetrievalReadyOk, found);
         }
         // What `embed` would bring up to date is a warning, and a search by words works.
-        Err(_) if checks.reported(Code::VectorsStaleWarn) => {
+        Err(NotReady { reason, .. })
+            if reason == NONE_OF_THE_INDEX && checks.reported(Code::VectorsStaleWarn) =>
+        {
             phase3.retrieval_smoke_ran = false;
             not_tried(subject, checks, phase3);
         }
@@ -102,10 +106,7 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
         maker.embed(QUERY)
     });
     let Some(hit) = by_meaning.map_err(failed_search)? else {
-        return Err(not_ready(
-            "no vector that was found belongs to a chunk of the index",
-            "local-agent embed",
-        ));
+        return Err(not_ready(NONE_OF_THE_INDEX, "local-agent embed"));
     };
     let cosine = hit.trace.cosine.unwrap_or(f32::NAN);
     if !hit.score.is_finite() || !cosine.is_finite() {

@@ -315,3 +315,38 @@ fn a_person_can_say_that_a_disk_is_meant_to_be_gone() {
     assert_eq!(world.json(&["index", "--allow-empty"])["docs_pruned"], 2);
     world.ok(&["index"]);
 }
+
+#[test]
+fn a_lost_disk_keeps_only_its_own_documents() {
+    let world = disk_in_source();
+    let away = unmount(&world);
+    fs::remove_file(world.vault().join("c.md")).unwrap();
+    let body = world.run(&["index", "--json"]).json();
+    assert_eq!(
+        (
+            &body["error_code"],
+            &body["docs_pruned"],
+            &body["total_docs"]
+        ),
+        (&json!("SOURCE_EMPTY"), &json!(1), &json!(2)),
+        "{body}"
+    );
+    assert_eq!(hits(&world, "numbats"), 0);
+    mount(&world, &away);
+    world.ok(&["index"]);
+}
+
+#[test]
+fn a_disk_that_is_excluded_is_no_lost_disk() {
+    let world = disk_in_source();
+    world.write(".ignore", "disk/\n");
+    assert_eq!(world.json(&["index"])["docs_pruned"], 2);
+    let world = disk_in_source();
+    let config = world.vault().join("local-agent.yaml");
+    fs::write(
+        &config,
+        "sources: [{name: all, root: ., exclude: ['disk/']}]\n",
+    )
+    .unwrap();
+    assert_eq!(world.json(&["index"])["docs_pruned"], 2);
+}

@@ -14,14 +14,15 @@ const WITHOUT_CASE: &[(&str, &[&str])] = &[
             "ASK_CITATION_INVALID",
             "EVIDENCE_INVALID",
             "EVIDENCE_NOT_ACQUIRED",
-            "EVIDENCE_TRUNCATED",
-            "FILE_EMPTY",
             "LLM_CONTEXT_TRUNCATED",
             "SECOND_PASS_FORMAT_VIOLATION",
-            "SERVER_ERROR",
             "TOOL_LIMIT",
             "UNEXPECTED_TOOL_CALL_SECOND_PASS",
         ],
+    ),
+    (
+        "the file or the server is as it is: the fix is to name another one",
+        &["EVIDENCE_TRUNCATED", "FILE_EMPTY", "SERVER_ERROR"],
     ),
     (
         "a client of `serve` or `mcp` gets it and sends another request",
@@ -35,7 +36,11 @@ const WITHOUT_CASE: &[(&str, &[&str])] = &[
     ),
     (
         "the disk or its permissions, which `tests/torture` makes fail",
-        &["DB_ERROR", "WRITE_ERROR", "DOCTOR_STATE_ON_NETWORK"],
+        &["DB_ERROR", "WRITE_ERROR"],
+    ),
+    (
+        "there is no network file system in a test",
+        &["DOCTOR_STATE_ON_NETWORK"],
     ),
     (
         "a model has to be downloaded, so that it can be damaged",

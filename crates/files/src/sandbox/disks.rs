@@ -27,7 +27,9 @@ pub(super) struct Mount {
 #[cfg(target_os = "linux")]
 pub(super) fn mount_of(dir: &Dir) -> Option<Mount> {
     use rustix::fs::{AtFlags, StatxAttributes, StatxFlags, makedev, statx};
-    let found = statx(dir, "", AtFlags::EMPTY_PATH, StatxFlags::empty()).ok()?;
+    let Ok(found) = statx(dir, "", AtFlags::EMPTY_PATH, StatxFlags::empty()) else {
+        return device_of(dir);
+    };
     Some(Mount {
         device: makedev(found.stx_dev_major, found.stx_dev_minor),
         is_root: found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
@@ -37,6 +39,11 @@ pub(super) fn mount_of(dir: &Dir) -> Option<Mount> {
 /// Where an open folder lies; `None` if the system does not say it.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn mount_of(dir: &Dir) -> Option<Mount> {
+    device_of(dir)
+}
+
+/// Where a folder lies, as far as its metadata say it.
+fn device_of(dir: &Dir) -> Option<Mount> {
     let device = cap_fs_ext::MetadataExt::dev(&dir.dir_metadata().ok()?);
     Some(Mount {
         device,

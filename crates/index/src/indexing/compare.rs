@@ -89,21 +89,26 @@ pub fn compare(
         .collect();
     out.files += entries.len();
     let gone = gone(&entries, &known);
-    let gone = gone
-        .into_iter()
-        .map(|(path, _)| format!("{}:{path}", source.name));
-    let mut gone: Vec<String> = gone.collect();
+    let mut gone: Vec<String> = gone.into_iter().map(|(path, _)| path.to_owned()).collect();
     gone.sort();
     for (entry, state) in entries.iter().zip(states) {
         let was = known.remove(entry.path.as_str());
         out.add(source, entry, state, was);
     }
-    let suspicion = emptied::suspicion(&source.name, &was, &entries, &disks)
-        .or_else(|| emptied::lost_disk(&source.name, &was, &entries, &disks));
-    match suspicion.filter(|_| !gone.is_empty()) {
-        Some(why) => out.emptied.push(why),
-        None => out.gone.append(&mut gone),
+    if gone.is_empty() {
+        return Ok(());
     }
+    if let Some(why) = emptied::suspicion(&source.name, &was, &entries, &disks) {
+        out.emptied.push(why);
+        return Ok(());
+    }
+    let lost = emptied::lost_disks(sandbox, &source.name, &was, &entries, &disks);
+    out.emptied
+        .extend(lost.iter().map(|lost| lost.why(&source.name)));
+    gone.retain(|path| !lost.iter().any(|lost| lost.holds(path)));
+    let gone = gone.into_iter();
+    out.gone
+        .extend(gone.map(|path| format!("{}:{path}", source.name)));
     Ok(())
 }
 

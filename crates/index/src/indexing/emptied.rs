@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::store::KnownDocuments;
-use local_agent_files::sandbox::{Disks, Entry, What};
+use local_agent_files::sandbox::{Disks, Entry, Sandbox, What};
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::{RelPath, SkipReason, SourceName};
 
@@ -92,34 +92,71 @@ pub(super) fn suspicion(
     })
 }
 
-/// The reason why the files of a folder must not be treated as deleted: another disk was mounted
-/// there, and most of the documents that were on it are not shown now.
-pub(super) fn lost_disk(
+/// The folders whose files must not be treated as deleted: another disk was mounted there, most of the
+/// documents that were on it are not shown now, and the folder is not left out on purpose.
+pub(super) fn lost_disks(
+    sandbox: &Sandbox,
     source: &SourceName,
     was: &Was,
     entries: &[Entry],
     disks: &Disks,
-) -> Option<String> {
-    for (folder, device) in &was.disks.mounted {
-        let held = was.below.get(folder).copied().unwrap_or_default();
-        let shown = entries
-            .iter()
-            .filter(|entry| is_shown(entry) && lies_in(entry.path.as_str(), folder))
-            .count();
-        let is_same = disks.mounted.get(folder) == Some(device);
-        if is_same || shown.saturating_mul(2) >= held || is_closed(entries, folder) {
-            continue;
-        }
-        let now = match shown {
-            0 => "no file".to_owned(),
-            _ => shown.to_string(),
-        };
-        return Some(format!(
-            "the folder `{source}:{folder}` had {} on a disk of its own and shows {now} now",
-            documents(held)
-        ));
+) -> Vec<LostDisk> {
+    let lost = was.lost_disks(entries, disks).into_iter();
+    lost.filter(|lost| !sandbox.leaves_out(source, &lost.folder))
+        .collect()
+}
+
+/// A folder of a source whose disk seems to be missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LostDisk {
+    folder: RelPath,
+    /// The number of documents that were there, and of files that are shown there now.
+    held: usize,
+    shown: usize,
+}
+
+impl LostDisk {
+    /// Whether a document lies below the folder.
+    pub(super) fn holds(&self, path: &str) -> bool {
+        lies_in(path, &self.folder)
     }
-    None
+
+    /// The reason why its files must not be treated as deleted.
+    pub(super) fn why(&self, source: &SourceName) -> String {
+        let now = match self.shown {
+            0 => "no file".to_owned(),
+            shown => shown.to_string(),
+        };
+        format!(
+            "the folder `{source}:{}` had {} on a disk of its own and shows {now} now",
+            self.folder,
+            documents(self.held)
+        )
+    }
+}
+
+impl Was {
+    fn lost_disks(&self, entries: &[Entry], disks: &Disks) -> Vec<LostDisk> {
+        let mut lost = Vec::new();
+        for (folder, device) in &self.disks.mounted {
+            if disks.mounted.get(folder) == Some(device) || is_closed(entries, folder) {
+                continue;
+            }
+            let held = self.below.get(folder).copied().unwrap_or_default();
+            let shown = entries
+                .iter()
+                .filter(|entry| is_shown(entry) && lies_in(entry.path.as_str(), folder))
+                .count();
+            if shown.saturating_mul(2) < held {
+                lost.push(LostDisk {
+                    folder: folder.clone(),
+                    held,
+                    shown,
+                });
+            }
+        }
+        lost
+    }
 }
 
 /// The disks of a scan, with those that were mounted at folders which could not be listed this time.
@@ -229,7 +266,7 @@ mod tests {
             below: BTreeMap::from([(path("work"), 20)]),
         };
         let suspect = |entries: &[Entry], now: &[(&str, u64)]| {
-            lost_disk(&source(), &was, entries, &disks(Some(1), now)).is_some()
+            !was.lost_disks(entries, &disks(Some(1), now)).is_empty()
         };
         assert!(suspect(&files("play", 10), &[]), "unmounted");
         assert!(suspect(&files("work", 9), &[("work", 3)]), "another disk");
@@ -243,10 +280,7 @@ mod tests {
                 ..was.clone()
             };
             let entries = [unreadable(closed)];
-            assert_eq!(
-                lost_disk(&source(), &was, &entries, &disks(Some(1), &[])),
-                None
-            );
+            assert_eq!(was.lost_disks(&entries, &disks(Some(1), &[])), []);
             let kept = with_unreadable(disks(Some(1), &[]), &was, &entries);
             assert_eq!(kept, was.disks, "{closed}");
         }

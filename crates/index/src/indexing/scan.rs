@@ -10,7 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rayon::prelude::*;
 
 use super::document::{self, DocumentPlace};
-use super::emptied::{self, Was};
+use super::emptied::{self, LostDisk, Was};
 use super::job::{IndexOptions, IndexSummary, LazyCounter, Skipped};
 use super::{OnProgress, Progress, compare};
 use crate::indexing::Source;
@@ -124,8 +124,12 @@ impl<'a> Scan<'a> {
         }
         // A disk may have gone meanwhile.
         self.refuse_emptied()?;
-        self.refuse_lost_disk()?;
-        self.remove_gone(writer, summary)?;
+        let lost = self.lost_disks();
+        self.remove_gone(writer, summary, &lost)?;
+        if !lost.is_empty() {
+            let why: Vec<String> = lost.iter().map(|l| l.why(&self.source.name)).collect();
+            return Err(emptied::failure(&why.join("; ")));
+        }
         // If the clock was set back, the new documents must not look old.
         writer.scanned(
             &self.source.name,
@@ -200,24 +204,38 @@ impl<'a> Scan<'a> {
         why.map_or(Ok(()), |why| Err(emptied::failure(&why)))
     }
 
-    /// The failure of a source of which a folder was on a disk that seems to be unmounted. What the
-    /// other folders hold was written before.
-    fn refuse_lost_disk(&self) -> Result<()> {
+    /// The folders whose disk seems to be unmounted.
+    fn lost_disks(&self) -> Vec<LostDisk> {
         if self.may_lose() {
-            return Ok(());
+            return Vec::new();
         }
-        let why = emptied::lost_disk(&self.source.name, &self.was, &self.entries, &self.disks);
-        why.map_or(Ok(()), |why| Err(emptied::failure(&why)))
+        emptied::lost_disks(
+            self.sandbox,
+            &self.source.name,
+            &self.was,
+            &self.entries,
+            &self.disks,
+        )
     }
 
     /// Whether nothing is lost, or a person agreed to the loss.
     fn may_lose(&self) -> bool {
-        self.options.allow_empty || !self.is_new && self.gone().is_empty()
+        let is_nothing_gone = || compare::gone(&self.entries, &self.known).is_empty();
+        self.options.allow_empty || !self.is_new && is_nothing_gone()
     }
 
-    /// Removes the documents whose files are gone.
-    fn remove_gone(&self, writer: &mut IndexWriter, summary: &mut IndexSummary) -> Result<()> {
-        let removed = self.gone();
+    /// Removes the documents whose files are gone, but for those on a lost disk.
+    fn remove_gone(
+        &self,
+        writer: &mut IndexWriter,
+        summary: &mut IndexSummary,
+        lost: &[LostDisk],
+    ) -> Result<()> {
+        let removed: Vec<i64> = compare::gone(&self.entries, &self.known)
+            .into_iter()
+            .filter(|(path, _)| !lost.iter().any(|lost| lost.holds(path)))
+            .map(|(_, known)| known.id)
+            .collect();
         if removed.is_empty() {
             return Ok(());
         }
@@ -228,14 +246,6 @@ impl<'a> Scan<'a> {
         };
         summary.chunks_removed += writer.publish(&batch)?.chunks_removed;
         Ok(())
-    }
-
-    /// Row ids of the documents whose files are gone.
-    fn gone(&self) -> Vec<i64> {
-        compare::gone(&self.entries, &self.known)
-            .into_iter()
-            .map(|(_, known)| known.id)
-            .collect()
     }
 
     fn skipped(&self, path: &str, reason: SkipReason) -> Skipped {

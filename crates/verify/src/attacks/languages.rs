@@ -85,3 +85,60 @@ fn a_sentence_in_another_language_says_what_was_compared() {
         "{report:?}"
     );
 }
+
+#[test]
+fn a_task_is_as_done_as_its_box_in_other_languages_too() {
+    let open = [
+        "- [ ] Dachrinne reinigen",
+        "- [ ] Réparer le portail",
+        "- [ ] Limpiar el tejado",
+        "- [ ] Pulire la grondaia",
+    ];
+    outcomes::all_rejected(
+        &[Code::Status],
+        &[
+            (open[0], "Die Dachrinne wurde gereinigt"),
+            (open[0], "Die Dachrinne ist gereinigt"),
+            (open[1], "Le portail a été réparé"),
+            (open[2], "Se limpió el tejado"),
+            (open[3], "La grondaia è stata pulita"),
+        ],
+    );
+    outcomes::all_passed(&[
+        (open[0], "Die Dachrinne muss noch gereinigt werden"),
+        (open[0], "Die Dachrinne ist zu reinigen"),
+        (open[0], "Es ist geplant, die Dachrinne zu reinigen"),
+        (
+            open[0],
+            "Die nächste Aufgabe ist, die Dachrinne zu reinigen",
+        ),
+        (open[0], "Die Dachrinne sollte schon bald gereinigt werden"),
+        (open[1], "Le portail est à réparer"),
+        (open[1], "Il est prévu de réparer le portail"),
+        (open[2], "El tejado está por limpiar"),
+        (open[2], "Se tiene que limpiar el tejado"),
+        (open[3], "La grondaia è da pulire"),
+        ("- [x] Heizung entlüften", "Die Heizung wurde entlüftet"),
+        (
+            "- [x] Dachrinne reinigen",
+            "Die Dachrinne wurde noch vor dem Winter gereinigt",
+        ),
+    ]);
+}
+
+#[test]
+fn a_sign_of_a_chinese_number_is_no_number_of_its_own() {
+    let chairs = "仓库里有十四把椅子。";
+    outcomes::all_objected(
+        &[Code::Number],
+        &[
+            (chairs, "仓库里有十把椅子"),
+            (chairs, "仓库里有四把椅子"),
+            (chairs, "There are 10 chairs in the warehouse"),
+        ],
+    );
+    outcomes::all_passed(&[
+        (chairs, "仓库有14把椅子"),
+        (chairs, "There are 14 chairs in the warehouse"),
+    ]);
+}

@@ -19,6 +19,8 @@ const LONGEST: usize = 40;
 const OPEN: &[&str] = list!("boxes.open");
 const DONE: &[&str] = list!("boxes.done");
 const PASSIVE: &[&str] = list!("boxes.passive");
+const PASSIVE_ELSEWHERE: &[&str] = list!("boxes.passive-elsewhere");
+const TO_DO: &[&str] = list!("boxes.to-do");
 
 /// The objection to a task that the claim says is done and the list leaves open, or the reverse.
 pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objection> {
@@ -101,9 +103,48 @@ fn said_in<'c>(
 ) -> Option<&'c Token> {
     let written = reading.lower_word(word);
     own.iter().find(|t| {
-        let is_form = written.len() >= 4 && claim.lower_word(t).starts_with(&*written);
-        t.id == word.id || is_form
+        let said = claim.lower_word(t);
+        let is_form = written.len() >= 4 && said.starts_with(&*written);
+        t.id == word.id || is_form || is_form_of_verb(&said, &written)
     })
+}
+
+/// Least number of letters in which two forms of a verb begin alike.
+const STEM: usize = 5;
+
+/// Maximum number of letters behind them: the ending.
+const ENDING: usize = 4;
+
+/// Whether two words look like forms of one verb: "réparé" and "réparer", "gereinigt" and "reinigen".
+fn is_form_of_verb(one: &str, other: &str) -> bool {
+    let without_prefix = one
+        .find("ge")
+        .map(|at| [&one[..at], &one[at + "ge".len()..]].concat());
+    share_a_beginning(one, other)
+        || without_prefix.is_some_and(|one| share_a_beginning(&one, other))
+}
+
+fn share_a_beginning(one: &str, other: &str) -> bool {
+    let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b);
+    let same = same.count();
+    let longest = one.chars().count().max(other.chars().count());
+    same >= STEM && longest - same <= ENDING
+}
+
+/// Whether the claim tells in another language that a task was done: its verb stands there in another
+/// form than in the task, behind a word for the past and no word for what is to do.
+fn is_told_as_done(claim: &Reading, tokens: &[Token], passage: &Passage<'_>) -> bool {
+    let reading = passage.reading();
+    let is = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
+    let inflected = task_words(passage).iter().any(|word| {
+        said_in(claim, tokens, reading, word).is_some_and(|said| {
+            let (own, written) = (claim.lower_word(said), reading.lower_word(word));
+            own != written && is_form_of_verb(&own, &written)
+        })
+    });
+    inflected
+        && tokens.iter().any(|t| is(t, PASSIVE_ELSEWHERE))
+        && !tokens.iter().any(|t| is(t, TO_DO) || t.negates())
 }
 
 /// Whether the claim says that a task is done; `None` if it does not say.
@@ -127,7 +168,7 @@ fn state(claim: &Reading, tokens: &[Token], passage: &Passage<'_>) -> Option<boo
         let future = near.clone().any(|t| t.mood().is_some());
         (word.ends_with("ed") || passive) && !future && near.clone().all(|t| !is(t, &["be", "to"]))
     });
-    (is_done || is_past).then_some(!denied)
+    (is_done || is_past || is_told_as_done(claim, tokens, passage)).then_some(!denied)
 }
 
 /// How many words before a verb show its tense.

@@ -85,12 +85,26 @@ fn has_numeral_in(reading: &Reading, n: &Number) -> bool {
         let Some(token) = tokens.get(at).filter(|t| !t.number) else {
             return false;
         };
+        // "十" in "十四" is no ten.
+        if is_in_a_longer_number(reading, at) {
+            return false;
+        }
         let word = reading.lower_word(token);
         // "Sei" is six in an Italian text and another word elsewhere.
         let own = || a::numeral_in(&word, language::of(reading));
         let value = numerals::any_cardinal(&word).or_else(own);
         value.is_some_and(|value| a::same(value, n.value))
             && has_unit(reading, tokens.get(at + 1), n)
+    })
+}
+
+/// Whether a token is one of several that make one number or date.
+fn is_in_a_longer_number(reading: &Reading, at: usize) -> bool {
+    let next = reading.atoms.partition_point(|atom| atom.tokens.end <= at);
+    let atom = reading.atoms.get(next);
+    atom.is_some_and(|atom| {
+        let is_value = matches!(atom.what, What::Number(_) | What::Date(_));
+        is_value && atom.tokens.contains(&at) && atom.tokens.len() > 1
     })
 }
 
