@@ -312,9 +312,11 @@ fn a_rebuild_moves_them_aside_byte_for_byte_and_works() {
         checks.into_iter().find(|check| check["error_code"] == code)
     };
     let check = found("DOCTOR_MEMORY_DB_FOUND").unwrap();
-    assert_eq!(
-        (&check["ok"], &check["suggested_fix"]),
-        (&false.into(), &"local-agent memory repair".into())
+    assert_eq!(check["ok"], false);
+    let fix = check["suggested_fix"].as_str().unwrap();
+    assert!(
+        fix.starts_with("local-agent ") && fix.ends_with(" memory repair"),
+        "{fix}"
     );
     assert_eq!(ancestor.databases()[2], before[2], "a look changes nothing");
     assert_eq!(

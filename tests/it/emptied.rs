@@ -319,6 +319,9 @@ fn a_person_can_say_that_a_disk_is_meant_to_be_gone() {
 #[test]
 fn a_lost_disk_keeps_only_its_own_documents() {
     let world = disk_in_source();
+    world.write("e.md", "# E\n\nFive echidnas walk.\n");
+    world.ok(&["index"]);
+    was_mounted(&world, "disk");
     let away = unmount(&world);
     fs::remove_file(world.vault().join("c.md")).unwrap();
     let body = world.run(&["index", "--json"]).json();
@@ -328,7 +331,7 @@ fn a_lost_disk_keeps_only_its_own_documents() {
             &body["docs_pruned"],
             &body["total_docs"]
         ),
-        (&json!("SOURCE_EMPTY"), &json!(1), &json!(2)),
+        (&json!("SOURCE_EMPTY"), &json!(1), &json!(3)),
         "{body}"
     );
     assert_eq!(hits(&world, "numbats"), 0);

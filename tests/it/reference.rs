@@ -313,7 +313,8 @@ const LINES: &[(&[&str], Gives)] = &[
         Usage,
     ),
     (
-        &["memory", "add", "--type", "user_fact", "--content", "x"],
+        // `--source` and `--type` have defaults now; the text has none.
+        &["memory", "add", "--type", "user_fact"],
         Usage,
     ),
     (&["memory", "list", "--json"], Fields(MEMORY_LIST)),

@@ -321,10 +321,12 @@ fn kept(world: &World) -> BTreeSet<String> {
     kept
 }
 
-/// A fix as the table shows it.
+/// A fix as the table shows it: without the names of runs, which are others each time.
 fn world_free(fix: &str) -> String {
+    let run = regex::Regex::new(r"\b\d{8}T\d{6}Z_[0-9a-f]{16}").unwrap();
+    let fix = run.replace_all(fix, "<run>");
     if fix.contains('`') {
-        fix.to_owned()
+        fix.into_owned()
     } else {
         format!("`{fix}`")
     }
