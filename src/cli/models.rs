@@ -99,8 +99,7 @@ impl<'a> ModelView<'a> {
     }
 }
 
-/// The output of `models pull --json`.
-#[cfg(feature = "pull")]
+/// The output of `models pull --json`. A program that was built without `pull` has only its schema.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct PulledView<'a> {
     id: &'a str,
