@@ -7,7 +7,7 @@ use local_agent_agent::config::Config;
 use local_agent_embed::embedding::QueryVector;
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Engine, Hit, Mode, Request, Scope};
-use local_agent_text::error::Result;
+use local_agent_text::error::{Failure, Result};
 use local_agent_text::language::terms;
 
 /// The text of the trial vector search. Any text has a nearest neighbour.
@@ -18,12 +18,41 @@ const WORDS: usize = 8;
 
 const REASON_PRECONDITIONS: &str = "preconditions_not_met";
 
-const NONE_OF_THE_INDEX: &str = "no vector that was found belongs to a chunk of the index";
+/// Why a search did not work.
+enum NotReady {
+    /// No vector that was found belongs to a chunk of the index.
+    NoVectorOfTheIndex,
+    /// The nearest vector has a score that is no finite number.
+    ScoreIsNotFinite,
+    /// The words of a chunk find nothing.
+    WordsFindNothing,
+    /// The search failed.
+    Failed(Failure),
+}
 
-/// Why the search did not work, and how to fix it.
-struct NotReady {
-    reason: String,
-    fix: String,
+impl NotReady {
+    fn reason(&self) -> &str {
+        match self {
+            Self::NoVectorOfTheIndex => "no vector that was found belongs to a chunk of the index",
+            Self::ScoreIsNotFinite => "the nearest vector has no finite score",
+            Self::WordsFindNothing => "the words of a chunk find nothing",
+            Self::Failed(failure) => &failure.message,
+        }
+    }
+
+    /// The command that fixes it.
+    fn fix(&self) -> &str {
+        match self {
+            Self::NoVectorOfTheIndex => "local-agent embed",
+            Self::ScoreIsNotFinite => "local-agent embed --rebuild",
+            Self::WordsFindNothing => "local-agent index",
+            Self::Failed(failure) => failure
+                .hint
+                .as_deref()
+                .filter(|hint| *hint != "local-agent doctor")
+                .unwrap_or("local-agent embed"),
+        }
+    }
 }
 
 pub(super) fn check(
@@ -51,16 +80,16 @@ pub(super) fn check(
             checks.ok(Code::RetrievalReadyOk, found);
         }
         // What `embed` would bring up to date is a warning, and a search by words works.
-        Err(NotReady { reason, .. })
-            if reason == NONE_OF_THE_INDEX && checks.reported(Code::VectorsStaleWarn) =>
-        {
+        Err(NotReady::NoVectorOfTheIndex) if checks.reported(Code::VectorsStaleWarn) => {
             phase3.retrieval_smoke_ran = false;
             not_tried(subject, checks, phase3);
         }
-        Err(NotReady { reason, fix }) => {
+        Err(not_ready) => {
             phase3.retrieval_smoke_ok = Some(false);
-            phase3.retrieval_smoke_reason.clone_from(&reason);
-            checks.fail(Code::RetrievalNotReady, reason, fix);
+            not_ready
+                .reason()
+                .clone_into(&mut phase3.retrieval_smoke_reason);
+            checks.fail(Code::RetrievalNotReady, not_ready.reason(), not_ready.fix());
         }
     }
 }
@@ -101,19 +130,16 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
         &config.vectors_dir(),
         Some(&fingerprint),
     )
-    .map_err(failed_search)?;
+    .map_err(NotReady::Failed)?;
     let by_meaning = one(config, &engine, &Query::plain(QUERY), Mode::Vector, || {
         maker.embed(QUERY)
     });
-    let Some(hit) = by_meaning.map_err(failed_search)? else {
-        return Err(not_ready(NONE_OF_THE_INDEX, "local-agent embed"));
+    let Some(hit) = by_meaning.map_err(NotReady::Failed)? else {
+        return Err(NotReady::NoVectorOfTheIndex);
     };
     let cosine = hit.trace.cosine.unwrap_or(f32::NAN);
     if !hit.score.is_finite() || !cosine.is_finite() {
-        return Err(not_ready(
-            "the nearest vector has no finite score",
-            "local-agent embed --rebuild",
-        ));
+        return Err(NotReady::ScoreIsNotFinite);
     }
     let words = terms(&hit.chunk.text);
     if !words.is_empty() {
@@ -128,34 +154,12 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
         let by_words = one(config, &engine, &query, Mode::Lexical, || {
             Ok(QueryVector::default())
         })
-        .map_err(failed_search)?;
+        .map_err(NotReady::Failed)?;
         if !terms(&text).is_empty() && by_words.is_none() {
-            return Err(not_ready(
-                "the words of a chunk find nothing",
-                "local-agent index",
-            ));
+            return Err(NotReady::WordsFindNothing);
         }
     }
     Ok("a search by meaning and by words found chunks of the index".to_owned())
-}
-
-/// The failure for a search that cannot be tried.
-fn not_ready(reason: &str, fix: &str) -> NotReady {
-    NotReady {
-        reason: reason.to_owned(),
-        fix: fix.to_owned(),
-    }
-}
-
-/// The failure for a search that failed.
-fn failed_search(failure: local_agent_text::error::Failure) -> NotReady {
-    NotReady {
-        reason: failure.message,
-        fix: failure
-            .hint
-            .filter(|hint| hint != "local-agent doctor")
-            .unwrap_or_else(|| "local-agent embed".to_owned()),
-    }
 }
 
 fn one(

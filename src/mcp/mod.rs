@@ -12,6 +12,7 @@
 //! | `arguments` | converts the arguments of a call to the schema's types |
 //! | `advice` | advice for an agent about a failure |
 //! | `resources` | notes as resources |
+//! | `subscriptions` | tells clients of changed notes |
 //! | `tools` | the tools, with their descriptions |
 //! | `shapes` | inputs and results of tools; their schemas are generated from here |
 //! | `page` | cursors and byte budgets |
@@ -26,6 +27,7 @@ mod relay;
 mod resources;
 mod server;
 mod shapes;
+mod subscriptions;
 mod tools;
 mod transport;
 
@@ -49,6 +51,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use relay::{FarAddress, endpoint, relay};
 pub use server::Server;
+pub(crate) use subscriptions::Subscriptions;
 pub use tools::names;
 pub(crate) use transport::message_in;
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::model::{ErrorCode as Rpc, ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport as _;
 use serde_json::{Map, Value, json};
@@ -45,6 +45,9 @@ const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
 
 /// The key with the version of the protocol in requests of versions from 2026-07-28 on.
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// The method with which a client asks for messages about changed notes.
+const LISTEN: &str = "subscriptions/listen";
 
 /// The key with the client's name in a request to a server without sessions.
 const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
@@ -169,6 +172,11 @@ fn accept(
         return;
     };
     match message {
+        JsonRpcMessage::Request(request) if value["method"] == LISTEN => {
+            let why = "a client of `mcp --via-server` cannot subscribe";
+            let error = ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None);
+            let _ = sender.send((JsonRpcMessage::error(error, Some(request.id)), None));
+        }
         JsonRpcMessage::Request(request) => {
             let flag = Arc::<AtomicBool>::default();
             open.insert(request.id.clone(), Arc::clone(&flag));
@@ -239,9 +247,10 @@ impl FarServer {
             let Piece::Line(line) = piece else {
                 return Ok(Flow::More);
             };
-            let Some(message) = message_in(line) else {
+            let Some(mut message) = message_in(line) else {
                 return Ok(Flow::More);
             };
+            offer_no_subscriptions(&mut message);
             if let Some(version) = message["result"]["protocolVersion"].as_str()
                 && method == "initialize"
             {
@@ -364,6 +373,15 @@ impl FarServer {
     }
 }
 
+/// Takes subscriptions out of what the server says it can do: they need its session or stream, and
+/// this module has neither.
+fn offer_no_subscriptions(message: &mut Value) {
+    let resources = message.pointer_mut("/result/capabilities/resources");
+    if let Some(resources) = resources.and_then(Value::as_object_mut) {
+        resources.remove("subscribe");
+    }
+}
+
 /// The headers of a request: the accepted types, the version of the protocol and, from 2026-07-28
 /// on, the method and the name in the request.
 fn headers<'a>(request: &'a Value, chosen: Option<&'a str>) -> Vec<(&'static str, &'a str)> {
@@ -446,6 +464,19 @@ mod tests {
                 ("mcp-name", "search")
             ]
         );
+    }
+
+    #[test]
+    fn what_the_relay_cannot_do_is_not_offered() {
+        let mut message = json!({"id": 1, "result": {"capabilities": {
+            "resources": {"subscribe": true, "listChanged": false}, "tools": {}}}});
+        offer_no_subscriptions(&mut message);
+        let resources = &message["result"]["capabilities"]["resources"];
+        assert_eq!(resources, &json!({"listChanged": false}));
+        let other = json!({"id": 1, "result": {"content": []}});
+        let mut same = other.clone();
+        offer_no_subscriptions(&mut same);
+        assert_eq!(same, other);
     }
 
     #[test]

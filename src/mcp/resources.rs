@@ -1,16 +1,11 @@
-//! Notes as resources with addresses `note://source/path`: a list, the text of one, and a message
-//! when a subscribed note changes. As for the tools, the sandbox of an agent decides which notes
-//! are visible, so private notes are not resources.
-
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+//! Notes as resources with addresses `note://source/path`: a list, and the text of one. As for the
+//! tools, the sandbox of an agent decides which notes are visible, so private notes are not
+//! resources.
 
 use rmcp::model::{
-    ErrorData, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, ResourceUpdatedNotificationParam,
+    ErrorCode as Rpc, ErrorData, ListResourceTemplatesResult, ListResourcesResult,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
-use rmcp::service::{Peer, RoleServer};
 use serde_json::json;
 
 use super::page::{about, cursor, place};
@@ -29,12 +24,6 @@ const PAGE: usize = 500;
 /// Maximum size in bytes of a note that is returned whole; `get` reads longer ones in pages.
 const LONGEST: usize = 1 << 20;
 
-/// The interval at which subscribed notes are checked.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// Maximum number of notes that one client may subscribe to.
-const MOST_WATCHED: usize = 1000;
-
 /// Characters that stay unescaped in the path of an address, in addition to letters and digits.
 const PLAIN: &[u8] = b"/-._~!$&'()*+,;=:@";
 
@@ -43,6 +32,18 @@ const PLAIN: &[u8] = b"/-._~!$&'()*+,;=:@";
 pub(super) fn are_offered(service: &Service) -> bool {
     let operations = &service.loaded.config.mcp.operations;
     operations.iter().any(|name| name == "get")
+}
+
+/// Checks that notes are offered as resources.
+///
+/// # Errors
+/// That the method does not exist.
+pub(super) fn must_be_offered(service: &Service) -> std::result::Result<(), ErrorData> {
+    if are_offered(service) {
+        return Ok(());
+    }
+    let why = "notes are no resources here: `mcp.operations` leaves `get` out";
+    Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None))
 }
 
 /// The template for addresses that a client builds itself.
@@ -74,7 +75,7 @@ fn size_of_list(list: &ListResourcesResult) -> u64 {
 }
 
 /// The subject of a call in the ledger: the text, cut as for tools.
-fn subject_of(text: &str) -> String {
+pub(super) fn subject_of(text: &str) -> String {
     text.chars().take(200).collect()
 }
 
@@ -240,108 +241,8 @@ pub(super) fn error(failure: &Failure) -> ErrorData {
     }
 }
 
-/// The notes to which a client subscribed, each with its last known state; `None` if it cannot be
-/// read.
-#[derive(Debug, Default)]
-pub(super) struct Subscriptions {
-    watched: Mutex<BTreeMap<String, Option<FileStamp>>>,
-    /// Whether a task checks them.
-    has_watcher: Mutex<bool>,
-}
-
-impl Subscriptions {
-    fn watched(&self) -> MutexGuard<'_, BTreeMap<String, Option<FileStamp>>> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Begins to watch a note that can be read now. The ledger records the call like that of a tool.
-    ///
-    /// # Errors
-    /// Those of the sandbox and of the ledger; `INVALID_ARGS` above the maximum number of notes.
-    pub(super) fn add(&self, service: &Service, uri: &str) -> Result<()> {
-        let done = self.begin(service, uri);
-        let has_begun = done.is_ok();
-        let subject = subject_of(uri);
-        let entered = tools::enter(service, "resources/subscribe", subject, done, |()| 0);
-        if has_begun && entered.is_err() {
-            self.remove(uri);
-        }
-        entered
-    }
-
-    fn begin(&self, service: &Service, uri: &str) -> Result<()> {
-        let sandbox = service.sandbox()?;
-        let stamp = seen(&sandbox, uri)?;
-        let mut watched = self.watched();
-        if watched.len() >= MOST_WATCHED && !watched.contains_key(uri) {
-            let message = format!("a client may subscribe to {MOST_WATCHED} notes");
-            return Err(Failure::new(ErrorCode::InvalidArgs, message)
-                .with_hint("unsubscribe from another note"));
-        }
-        watched.insert(uri.to_owned(), Some(stamp));
-        Ok(())
-    }
-
-    /// Stops watching a note.
-    pub(super) fn remove(&self, uri: &str) {
-        self.watched().remove(uri);
-    }
-
-    /// The notes that changed since the last check.
-    fn changed(&self, service: &Service) -> Vec<String> {
-        let before = self.watched().clone();
-        if before.is_empty() {
-            return Vec::new();
-        }
-        // Without a sandbox nothing is known; the next check may have one.
-        let Ok(sandbox) = service.sandbox() else {
-            return Vec::new();
-        };
-        let now = before.into_iter().filter_map(|(uri, stamp)| {
-            let now = seen(&sandbox, &uri).ok();
-            (now != stamp).then_some((uri, now))
-        });
-        let changed: Vec<_> = now.collect();
-        let mut watched = self.watched();
-        let mut told = Vec::new();
-        for (uri, stamp) in changed {
-            if let Some(known) = watched.get_mut(&uri) {
-                *known = stamp;
-                told.push(uri);
-            }
-        }
-        told
-    }
-
-    /// Notifies the client of changes until it disconnects. Called after a subscription was added;
-    /// only the first call starts the task.
-    pub(super) fn watch(self: &Arc<Self>, service: &Arc<Service>, peer: Peer<RoleServer>) {
-        let mut has_watcher = self
-            .has_watcher
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *has_watcher, true) {
-            return;
-        }
-        let (this, service) = (Arc::clone(self), Arc::clone(service));
-        tokio::spawn(async move {
-            while !peer.is_transport_closed() {
-                tokio::time::sleep(LOOK_EVERY).await;
-                let (this, service) = (Arc::clone(&this), Arc::clone(&service));
-                let look = tokio::task::spawn_blocking(move || this.changed(&service));
-                for uri in look.await.unwrap_or_default() {
-                    let told = ResourceUpdatedNotificationParam::new(uri);
-                    if peer.notify_resource_updated(told).await.is_err() {
-                        return;
-                    }
-                }
-            }
-        });
-    }
-}
-
 /// The stamp of a note that an agent may see.
-fn seen(sandbox: &Sandbox, uri: &str) -> Result<FileStamp> {
+pub(super) fn seen(sandbox: &Sandbox, uri: &str) -> Result<FileStamp> {
     let at = address_of(uri, sandbox)?;
     let stamp = sandbox.stamp(&at)?;
     if sandbox.shows(&at) {

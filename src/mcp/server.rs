@@ -12,13 +12,14 @@ use rmcp::model::{
     ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, Prompt, PromptArgument, PromptMessage,
     ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role, ServerCapabilities,
-    ServerConfig, SubscribeRequestMethod, SubscribeRequestParams, UnsubscribeRequestParams,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value, json};
 
 use super::advice::advice;
-use super::resources::{self, Subscriptions};
+use super::resources;
+use super::subscriptions::{self, Subscriptions};
 use super::tools::{self, Call, Reply, Spec};
 use super::{NOT_DRAFTING, Service, guide};
 use local_agent_text::error::{Failure, Result};
@@ -33,7 +34,7 @@ const LONGEST_NAME: usize = 80;
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// The name of this program when a client starts it. Only such a server can send messages without a
-/// request.
+/// request; over HTTP, `serve` keeps the subscriptions of a session.
 pub(super) const OVER_STDIO: &str = "mcp";
 
 /// One client's server.
@@ -112,10 +113,7 @@ impl Server {
         &self,
         work: impl FnOnce(&Service) -> Result<T> + Send + 'static,
     ) -> std::result::Result<T, ErrorData> {
-        if !resources::are_offered(&self.service) {
-            let why = "notes are no resources here: `mcp.operations` leaves `get` out";
-            return Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None));
-        }
+        resources::must_be_offered(&self.service)?;
         let service = Arc::clone(&self.service);
         tokio::task::spawn_blocking(move || work(&service))
             .await
@@ -226,7 +224,7 @@ impl ServerHandler for Server {
             .build();
         if resources::are_offered(&self.service) {
             let mut offered = ResourcesCapability::default();
-            offered.subscribe = self.can_notify().then_some(true);
+            offered.subscribe = Some(true);
             capabilities.resources = Some(offered);
         }
         ServerConfig::new(capabilities)
@@ -309,10 +307,12 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> std::result::Result<(), ErrorData> {
         if !self.can_notify() {
-            return Err(ErrorData::method_not_found::<SubscribeRequestMethod>());
+            let why = "a client without a session cannot subscribe: send `initialize`, then its \
+                       `Mcp-Session-Id` with each request";
+            return Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None));
         }
-        let subscriptions = Arc::clone(&self.subscriptions);
-        self.on_resources(move |service| subscriptions.add(service, &request.uri))
+        self.subscriptions
+            .subscribe(&self.service, request.uri)
             .await?;
         self.subscriptions.watch(&self.service, context.peer);
         Ok(())
@@ -325,6 +325,19 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<(), ErrorData> {
         self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        wanted: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        resources::are_offered(&self.service)
+            .then(|| subscriptions::acceptable(&self.service, wanted))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> std::result::Result<(), ErrorData> {
+        subscriptions::listen(&self.service, &context).await;
         Ok(())
     }
 
@@ -369,7 +382,7 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> std::result::Result<CustomResult, ErrorData> {
-        const SERVED: [&str; 11] = [
+        const SERVED: [&str; 12] = [
             "initialize",
             "ping",
             "tools/list",
@@ -381,6 +394,7 @@ impl ServerHandler for Server {
             "resources/read",
             "resources/subscribe",
             "resources/unsubscribe",
+            "subscriptions/listen",
         ];
         if SERVED.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(

@@ -53,7 +53,7 @@ fn role_for(path: &str) -> VisitorRole {
 }
 
 /// Answers an admitted request.
-pub(super) async fn answer(house: &House, visit: Visit, request: Request<Bytes>) -> Sent {
+pub(super) async fn answer(house: &Arc<House>, visit: Visit, request: Request<Bytes>) -> Sent {
     let (uri, path) = (request.uri(), request.uri().path());
     let needed = role_for(path);
     // The findings of doctor may name any note.

@@ -45,6 +45,7 @@ pub(super) async fn listen(address: SocketAddr) -> Done<TcpListener> {
 pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Done<()> {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let graceful = GracefulShutdown::new();
+    let listeners = Arc::clone(&house.listeners);
     let mut end = std::pin::pin!(asked_to_end());
     loop {
         let next = async {
@@ -76,6 +77,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Done<()>
         });
     }
     drop(listener);
+    listeners.end();
     let _ = timeout(FAREWELL, graceful.shutdown()).await;
     Ok(())
 }

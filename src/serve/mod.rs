@@ -28,6 +28,7 @@
 //! | `reply` | results and failures as HTTP |
 //! | `tls` | the certificate and its key |
 //! | `running` | the one server of a state folder |
+//! | `listening` | streams on which a client is told of changed notes |
 //! | `connections` | listening and shutdown |
 
 mod access;
@@ -36,6 +37,7 @@ mod connections;
 mod guard;
 mod limits;
 mod links;
+mod listening;
 mod marks;
 mod names;
 mod page;
@@ -76,6 +78,7 @@ pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
 
 use access::Access;
 use limits::Limiter;
+use listening::Listeners;
 use names::Names;
 use running::Claim;
 use sessions::Sessions;
@@ -273,6 +276,7 @@ struct House {
     access: Access,
     limiter: Limiter,
     sessions: Arc<Sessions>,
+    listeners: Arc<Listeners>,
     at_work: Arc<Semaphore>,
     tls: Option<TlsIdentity>,
 }
@@ -325,6 +329,7 @@ pub(crate) fn serve(
             access,
             limiter: Limiter::new(settings.per_minute),
             sessions: Arc::default(),
+            listeners: Arc::default(),
             at_work: Arc::new(Semaphore::new(AT_ONCE)),
         });
         claim.announce(&RunningServer {

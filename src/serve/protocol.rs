@@ -2,27 +2,31 @@
 //! `initialize`; a message without the id of one stands for itself.
 
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::time::Instant;
 
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
-use rmcp::model::{ClientNotification, ClientRequest, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ServerResult,
+};
 use serde_json::Value;
 
-use super::House;
 use super::guard::{LONGEST, Visit};
 use super::reply::{Sent, object, refused, reply};
 use super::sessions::RunningRequest;
 use super::stream::TimedBody;
+use super::{House, listening};
 use crate::mcp;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The header with the id of a session.
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The methods that the address takes.
+/// The methods that the address takes; in a session also GET, which opens its stream.
 const METHODS: HeaderValue = HeaderValue::from_static("POST, DELETE");
 
 /// What a message means for sessions.
@@ -33,11 +37,17 @@ enum Meaning {
     Request(RequestId),
     /// The client cancels a request.
     Cancel(RequestId),
+    /// The client wants to be told of changes of a note.
+    Subscribe(RequestId, String),
+    /// It no longer wants to.
+    Unsubscribe(RequestId, String),
+    /// The client wants to be told of changes on the stream of this answer.
+    Listen,
     Other,
 }
 
 /// Answers a message of the protocol, or ends a session.
-pub(super) async fn answer(house: &House, visit: &Visit, request: Request<Bytes>) -> Sent {
+pub(super) async fn answer(house: &Arc<House>, visit: &Visit, request: Request<Bytes>) -> Sent {
     let session = match session_of(request.headers()) {
         Some(id) if !house.sessions.has(&id, visit.token, Instant::now()) => {
             return no_such_session();
@@ -49,6 +59,13 @@ pub(super) async fn answer(house: &House, visit: &Visit, request: Request<Bytes>
         (&Method::DELETE, Some(id)) => {
             house.sessions.end(&id);
             empty(StatusCode::NO_CONTENT)
+        }
+        (&Method::GET, Some(id)) => {
+            let Some(subscriptions) = house.sessions.subscriptions(&id) else {
+                return no_such_session();
+            };
+            listening::open(house, visit, (id, subscriptions), request.headers())
+                .unwrap_or_else(too_many_streams)
         }
         (&Method::POST, session) => posted(house, visit, session, request).await,
         _ => {
@@ -66,7 +83,7 @@ fn session_of(headers: &HeaderMap) -> Option<String> {
 }
 
 async fn posted(
-    house: &House,
+    house: &Arc<House>,
     visit: &Visit,
     session: Option<String>,
     request: Request<Bytes>,
@@ -91,8 +108,34 @@ async fn posted(
             house.sessions.cancel(&id, &request_id);
             passed_on(visit, None, request).await
         }
+        (Meaning::Subscribe(request_id, uri), Some(id)) => {
+            let Some(subscriptions) = house.sessions.subscriptions(&id) else {
+                return no_such_session();
+            };
+            let done = subscriptions.subscribe(&visit.view.service, uri).await;
+            answered(request_id, done)
+        }
+        (Meaning::Unsubscribe(request_id, uri), Some(id)) => {
+            if let Some(subscriptions) = house.sessions.subscriptions(&id) {
+                subscriptions.remove(&uri);
+            }
+            answered(request_id, Ok(()))
+        }
+        (Meaning::Listen, session) => listening::listen(house, visit, session, request)
+            .await
+            .unwrap_or_else(too_many_streams),
         _ => passed_on(visit, None, request).await,
     }
+}
+
+/// The answer to a request whose result is empty.
+fn answered(id: RequestId, done: std::result::Result<(), ErrorData>) -> Sent {
+    let message = match done {
+        Ok(()) => ServerJsonRpcMessage::response(ServerResult::empty(()), id),
+        Err(error) => ServerJsonRpcMessage::error(error, Some(id)),
+    };
+    let message = serde_json::to_value(message).unwrap_or_default();
+    object(StatusCode::OK, &message)
 }
 
 /// What the message in a body means; `Err`: the response to a body that contains none.
@@ -104,6 +147,13 @@ fn meaning_of(body: &[u8]) -> std::result::Result<Meaning, Box<Sent>> {
     Ok(match message {
         JsonRpcMessage::Request(request) => match request.request {
             ClientRequest::InitializeRequest(_) => Meaning::Hello,
+            ClientRequest::SubscribeRequest(wanted) => {
+                Meaning::Subscribe(request.id, wanted.params.uri)
+            }
+            ClientRequest::UnsubscribeRequest(wanted) => {
+                Meaning::Unsubscribe(request.id, wanted.params.uri)
+            }
+            ClientRequest::SubscriptionsListenRequest(_) => Meaning::Listen,
             _ => Meaning::Request(request.id),
         },
         JsonRpcMessage::Notification(notification) => match notification.notification {
@@ -170,6 +220,15 @@ fn no_such_session() -> Sent {
     )
     .with_hint("send `initialize` again, without `Mcp-Session-Id`");
     refused(StatusCode::NOT_FOUND, &failure)
+}
+
+fn too_many_streams() -> Sent {
+    let failure = Failure::new(
+        ErrorCode::ServerBusy,
+        "too many streams of this token, or of all, are open already",
+    )
+    .with_hint("close one of them");
+    refused(StatusCode::TOO_MANY_REQUESTS, &failure)
 }
 
 fn no_session_named() -> Sent {

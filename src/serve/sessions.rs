@@ -1,8 +1,8 @@
 //! Sessions of the Model Context Protocol. Two clients with the same token are told apart by their
 //! sessions, so a client can cancel its own requests and nobody else's.
 //!
-//! A session contains nothing of a note: only the token that began it and the requests that are
-//! running. What a request may see is decided anew for each, by its token.
+//! A session contains nothing of a note's text: only the token that began it, the requests that are
+//! running, and the addresses of the notes to which it subscribed. What a request may see is decided anew for each, by its token.
 
 use std::collections::HashMap;
 use std::future::Future as _;
@@ -15,6 +15,7 @@ use rmcp::model::RequestId;
 use tokio::sync::oneshot;
 
 use super::access::secret;
+use crate::mcp::Subscriptions;
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
 
@@ -38,6 +39,7 @@ struct Session {
     running: Vec<Running>,
     /// The number of requests so far.
     requests: u64,
+    subscriptions: Arc<Subscriptions>,
 }
 
 struct Running {
@@ -77,6 +79,7 @@ impl Sessions {
             used: now,
             running: Vec::new(),
             requests: 0,
+            subscriptions: Arc::default(),
         };
         kept.insert(id.clone(), session);
         Ok(id)
@@ -103,6 +106,13 @@ impl Sessions {
         if let Some(session) = self.kept().get_mut(id) {
             session.running.retain(|running| running.id != *request);
         }
+    }
+
+    /// The notes to which a session subscribed; `None` if it has ended.
+    pub(super) fn subscriptions(&self, id: &str) -> Option<Arc<Subscriptions>> {
+        let kept = self.kept();
+        kept.get(id)
+            .map(|session| Arc::clone(&session.subscriptions))
     }
 
     /// Enters a request of a session; `None` if the session has ended.

@@ -62,6 +62,7 @@ mod serve;
 mod serve_daemon;
 mod serve_pages;
 mod serve_sessions;
+mod serve_subscriptions;
 mod serve_tls;
 mod serve_tokens;
 mod status;

@@ -15,11 +15,11 @@ const CAP: Duration = Duration::from_secs(240);
 const QUESTION: &str = "How many apples does the zebra eat a day?";
 
 /// A message to `/mcp`, in a session if one is given.
-fn send(served: &Served, token: &str, session: Option<&str>, body: &str) -> Answer {
+pub(crate) fn send(served: &Served, token: &str, session: Option<&str>, body: &str) -> Answer {
     request(served, "POST", token, session, body)
 }
 
-fn request(
+pub(crate) fn request(
     served: &Served,
     method: &str,
     token: &str,
@@ -53,7 +53,7 @@ fn cancelled(id: &Value) -> String {
 }
 
 /// Begins a session; returns its id.
-fn session(served: &Served, token: &str) -> String {
+pub(crate) fn session(served: &Served, token: &str) -> String {
     let answer = send(served, token, None, &hello());
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert_eq!(answer.json()["result"]["serverInfo"]["name"], "local-agent");
@@ -139,7 +139,7 @@ fn zoo() -> World {
     world
 }
 
-fn guest(world: &World, name: &str) -> String {
+pub(crate) fn guest(world: &World, name: &str) -> String {
     let added = world.json(&["serve", "token", "add", name, "--role", "ask"]);
     added["token"].as_str().unwrap().to_owned()
 }

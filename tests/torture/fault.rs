@@ -126,13 +126,37 @@ impl Place {
     }
 }
 
+/// A fault of the call with a number, in one of the attacks.
+type Trial = (usize, usize, Fault);
+
 /// One operation is one fault.
 pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
     let mut tally = Tally::new("fault", seed, budget);
     let place = Place::new(seed, budget);
-    let mut all: Vec<(usize, usize, Fault)> = Vec::new();
-    let attacks = attacks();
-    for (which, attack) in attacks.iter().enumerate() {
+    let all = trials(&mut tally, &place);
+    tally.operations = 0;
+    drop(place);
+    let chosen = evenly(all, budget.operations, seed);
+    let part = |number| {
+        let mine = chosen.iter().skip(number).step_by(budget.threads);
+        share(seed, budget, mine.copied().collect())
+    };
+    let part = &part;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..budget.threads)
+            .map(|number| scope.spawn(move || part(number)))
+            .collect();
+        for thread in threads {
+            tally.add(thread.join().unwrap());
+        }
+    });
+    tally
+}
+
+/// Every fault of every call that the attacks make.
+fn trials(tally: &mut Tally, place: &Place) -> Vec<Trial> {
+    let mut all = Vec::new();
+    for (which, attack) in attacks().iter().enumerate() {
         place.restore(attack.from);
         let mut command = place.world.command();
         command.args(&attack.args);
@@ -147,15 +171,28 @@ pub(crate) fn run(seed: u64, budget: &Budget) -> Tally {
             all.extend(fitting.map(|fault| (which, at, fault)));
         }
     }
-    tally.operations = 0;
-    let chosen = evenly(all, budget.operations, seed);
-    for (which, at, fault) in chosen {
+    all
+}
+
+/// The trials of one thread, in a world of its own.
+fn share(seed: u64, budget: &Budget, trials: Vec<Trial>) -> Tally {
+    let mut tally = Tally::new("fault", seed, budget);
+    let place = Place::new(seed, budget);
+    let attacks = attacks();
+    let number = trials.len();
+    for (done, (which, at, fault)) in trials.into_iter().enumerate() {
         if !tally.goes_on(budget) {
             break;
         }
-        let done = tally.operations;
         trial(&mut tally, &place, &attacks[which], at, fault);
         tally.operations = done + 1;
+        if tally.operations.is_multiple_of(250) {
+            eprintln!(
+                "fault: {} of {number}, {} findings",
+                tally.operations,
+                tally.findings.len()
+            );
+        }
     }
     tally
 }

@@ -41,6 +41,7 @@ fn asked(name: &str) -> Option<u64> {
 fn all_modes_at_length() {
     let seed = asked("seed").unwrap_or(1);
     let time = Duration::from_secs(60 * asked("minutes").unwrap_or(30));
+    let threads = usize::try_from(asked("threads").unwrap_or(1)).unwrap();
     let mut rows = String::new();
     let mut cases = String::new();
     for (name, mode, in_memory) in MODES {
@@ -59,6 +60,7 @@ fn all_modes_at_length() {
                     operations,
                     time,
                     place,
+                    threads,
                 },
             );
             eprintln!("{}\n{}", tally.row(), tally.cases());

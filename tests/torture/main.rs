@@ -50,6 +50,7 @@ fn short(mode: fn(u64, &Budget) -> Tally, operations: usize) {
             operations,
             time: Duration::from_secs(240),
             place: Place::temporary(),
+            threads: 1,
         },
     );
     let found = tally.unknown();

@@ -12,6 +12,9 @@ pub(crate) struct Budget {
     pub operations: usize,
     pub time: Duration,
     pub place: Place,
+    /// The number of threads that share the operations, each in its own world, if the mode can be
+    /// divided.
+    pub threads: usize,
 }
 
 /// A folder for worlds, and its file system.
@@ -111,6 +114,13 @@ impl Tally {
 
     pub(crate) fn defect(&mut self, case: &str, what: impl Into<String>) {
         self.find(Kind::Defect, case, what);
+    }
+
+    /// Adds the operations and findings of another part of the same run.
+    pub(crate) fn add(&mut self, part: Self) {
+        self.operations += part.operations;
+        self.findings.extend(part.findings);
+        self.skipped.extend(part.skipped);
     }
 
     /// The findings that match no entry of [`KNOWN`].

@@ -11,6 +11,12 @@ use local_agent_agent::operations::recency::LONGEST_HALF_LIFE;
 /// The help heading of [`ScopeArgs`].
 const SCOPE: &str = "Where to look";
 
+/// One name of a list that may have spaces after its commas.
+#[allow(clippy::unnecessary_wraps, reason = "the type of a clap parser")]
+fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(name.trim().to_owned())
+}
+
 /// Restrictions that `query` and `ask` share.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ScopeArgs {
@@ -21,6 +27,7 @@ pub(crate) struct ScopeArgs {
         visible_alias = "collection",
         value_name = "NAME",
         value_delimiter = ',',
+        value_parser = trimmed,
         help_heading = SCOPE
     )]
     pub source: Vec<String>,

@@ -109,6 +109,17 @@ pub fn fill_folder(key: &str, folder: &Path) -> String {
     )
 }
 
+/// A failure of the files in a folder of the user's own. If its fix is to pull the model, which
+/// would not change this folder, the fix is [`fill_folder`].
+fn of_own_folder(failure: Failure, key: &str, folder: &Path) -> Failure {
+    let pulls = |hint: &str| hint.starts_with("local-agent models pull");
+    if failure.hint.as_deref().is_none_or(pulls) {
+        failure.with_hint(fill_folder(key, folder))
+    } else {
+        failure
+    }
+}
+
 /// The files of the configured embedding model: in its own folder, compiled in, or in the model
 /// folder. If the program chooses the model, or it is on a server: those of the model whose tokens
 /// measure chunks.
@@ -121,7 +132,7 @@ pub fn model_files(config: &Config, models_dir: Option<&Path>) -> Result<ModelFi
     let own_id = models::id_of(&embed.model);
     let files = match (&embed.model_path, models_dir) {
         (Some(folder), _) => ModelFiles::from_folder(&id_of(&embed.model, folder), folder)
-            .map_err(|failure| failure.with_hint(fill_folder("embed.model_path", folder)))?,
+            .map_err(|failure| of_own_folder(failure, "embed.model_path", folder))?,
         (None, _) if models::built_in_ids().any(|id| id == own_id) => {
             ModelFiles::built_in(&own_id)?
         }
@@ -154,7 +165,7 @@ pub fn reranker_files(config: &Config, models_dir: Option<&Path>) -> Result<Opti
         (RerankerName::Folder(folder), _) => {
             let id = folder.file_name().unwrap_or_default().to_string_lossy();
             RerankerFiles::from_folder(&id, folder)
-                .map_err(|failure| failure.with_hint(fill_folder("retrieve.reranker", folder)))?
+                .map_err(|failure| of_own_folder(failure, "retrieve.reranker", folder))?
         }
         (RerankerName::Named(name), Some(dir)) => RerankerFiles::find(name, dir)?,
         (RerankerName::Named(_), None) => return Err(no_data_folder()),

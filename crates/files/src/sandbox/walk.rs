@@ -90,24 +90,26 @@ impl Sandbox {
     /// denied or hidden, an ignore file, or the selection of the root. A folder that is missing, or
     /// cannot be looked for, is not left out.
     pub fn leaves_out(&self, source: &SourceName, folder: &RelPath) -> bool {
-        let is_left_out = || {
-            let open = self.open_root(self.listable(source).ok()?).ok()?;
-            let mut parent: Option<RelPath> = None;
-            for name in folder.segments() {
-                let path = match &parent {
-                    Some(parent) => format!("{parent}/{name}"),
-                    None => name.to_owned(),
-                };
-                let here = RelPath::new(path).ok()?;
-                let (_, folders) = Walk::of(&open, &[]).one(parent.as_ref()).ok()?;
-                if !folders.contains(&here) {
-                    return Some(open.dir.symlink_metadata(here.as_str()).is_ok());
-                }
-                parent = Some(here);
+        self.is_not_entered(source, folder).unwrap_or(false)
+    }
+
+    /// [`Sandbox::leaves_out`]; `None` if a folder on the way cannot be listed.
+    fn is_not_entered(&self, source: &SourceName, folder: &RelPath) -> Option<bool> {
+        let open = self.open_root(self.listable(source).ok()?).ok()?;
+        let mut parent: Option<RelPath> = None;
+        for name in folder.segments() {
+            let path = match &parent {
+                Some(parent) => format!("{parent}/{name}"),
+                None => name.to_owned(),
+            };
+            let here = RelPath::new(path).ok()?;
+            let (_, folders) = Walk::of(&open, &[]).one(parent.as_ref()).ok()?;
+            if !folders.contains(&here) {
+                return Some(open.dir.symlink_metadata(here.as_str()).is_ok());
             }
-            Some(false)
-        };
-        is_left_out().unwrap_or(false)
+            parent = Some(here);
+        }
+        Some(false)
     }
 
     /// Lists all readable files below one root. See [`Sandbox::walk`].
