@@ -35,6 +35,9 @@ use local_agent_verify::Report;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let question = args.question();
+    if args.full {
+        talk("note: --full has no effect; an answer is always shown whole");
+    }
     let loaded = context.load()?;
     let config = &loaded.config;
     let files = args

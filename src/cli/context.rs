@@ -13,7 +13,7 @@ use super::args::Global;
 use super::links::{link_to_vscode, set_link_template};
 use super::output::{Output, TerminalWishes, talk};
 use local_agent_agent::config::{
-    self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, LayerKind, Loaded,
+    self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, Layer, LayerKind, Loaded,
 };
 use local_agent_agent::operations::{self, EmbeddingModel};
 use local_agent_embed::models::{ModelFiles, PreparedFolder, RerankerFiles};
@@ -266,9 +266,9 @@ impl Context {
             _ if self.quiet => {}
             [one] => talk(&format!("warning: {one}")),
             many => talk(&format!(
-                "warning: {} settings are read differently from what they say \
-                 (local-agent config check lists them)",
-                many.len()
+                "warning: {} settings are read differently from what they say ({} lists them)",
+                many.len(),
+                super::hints::here("local-agent config check"),
             )),
         }
     }
@@ -354,7 +354,14 @@ impl Context {
             LayerKind::Workroot => Some(("--workroot", layer.path.parent()?)),
             LayerKind::Named => Some(("--config", layer.path.as_path())),
         });
+        // A workroot that was named may have no file.
+        let has_file = |layer: &Layer| layer.kind == LayerKind::Workroot;
+        let is_named =
+            self.global.workroot.is_some() || self.environment.inputs.env_workroot.is_some();
+        let workroot = loaded.config.workroot.as_deref();
+        let without_file = workroot.filter(|_| is_named && !loaded.layers.iter().any(has_file));
         options
+            .chain(without_file.map(|folder| ("--workroot", folder)))
             .flat_map(|(name, path)| [name.to_owned(), path.to_string_lossy().into_owned()])
             .collect()
     }

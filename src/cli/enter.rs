@@ -14,7 +14,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// The file in a state folder that keeps questions, answers and memory out of version control.
 const IGNORE_FILE: (&str, &str) = (
     ".gitignore",
-    "# Made by local-agent: nothing in this folder belongs into a repository.\n*\n",
+    "# Made by local-agent: nothing in this folder belongs in a repository.\n*\n",
 );
 
 /// The access that a command needs in addition to reading sources, models and its own state.

@@ -12,7 +12,7 @@ const KINDS: usize = 50;
 /// Maximum number of skipped files that are named.
 const SKIPPED: usize = 20;
 
-/// `left out: 12 files, no notes (8 .pdf, 4 .txt)`, and how to index those kinds; empty if no file
+/// `left out: 12 files, not notes (8 .pdf, 4 .txt)`, and how to index those kinds; empty if no file
 /// was left out.
 pub(super) fn lines(kinds: &[KindCount]) -> Vec<String> {
     let all: u64 = kinds.iter().map(|kind| kind.files).sum();
@@ -26,7 +26,7 @@ pub(super) fn lines(kinds: &[KindCount]) -> Vec<String> {
     }
     let named = named.join(", ");
     let mut lines = vec![format!(
-        "left out: {}, no notes ({named})",
+        "left out: {}, not notes ({named})",
         count(all, "file")
     )];
     let ways = by_way(kinds).into_iter();
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(
             lines(&kinds),
             [
-                "left out: 10 files, no notes (3 .canvas, 2 .go, 2 .png, 1 .py, 1 .rs, 1 .txt)",
+                "left out: 10 files, not notes (3 .canvas, 2 .go, 2 .png, 1 .py, 1 .rs, 1 .txt)",
                 "  .canvas become documents by `extensions: [.canvas]` of their source",
                 "  .py, .rs become documents by `code: true` of their source",
                 "  .txt become documents by `extensions: [.txt]` of their source",

@@ -38,6 +38,22 @@ const COMMANDS: &[(&str, &str)] = &[
     ("vector-search", "`vsearch WORDS` searches by meaning"),
 ];
 
+/// Subcommands of `collection` that another program has.
+const SOURCE_COMMANDS: &[(&str, &str)] = &[
+    (
+        "exclude",
+        "`source add DIR --exclude PATTERN` leaves out what a pattern names",
+    ),
+    (
+        "show",
+        "`source list` shows the settings of each folder, `ls NAME` its documents",
+    ),
+    (
+        "update-cmd",
+        "run the command before `index`, which runs no other program",
+    ),
+];
+
 /// Options that other programs have: the command (empty: any), the option, and what to do here.
 const OPTIONS: &[(&str, &str, &str)] = &[
     (
@@ -58,6 +74,29 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     ("mcp", "--daemon", "`serve` serves agents over HTTP at /mcp"),
     ("mcp", "--http", "`serve` serves agents over HTTP at /mcp"),
     ("mcp", "--port", "`serve` serves agents over HTTP at /mcp"),
+    ("ls", "-c", "name the source: `ls NAME`"),
+    ("ls", "--collection", "name the source: `ls NAME`"),
+    (
+        "multi-get",
+        "--csv",
+        "documents are printed as they are; `--json` is for programs",
+    ),
+    ("multi-get", "--files", "`ls` lists the paths"),
+    (
+        "multi-get",
+        "--from",
+        "`get NOTE --from LINE` begins at a line",
+    ),
+    (
+        "multi-get",
+        "--md",
+        "documents are printed as they are; `--json` is for programs",
+    ),
+    (
+        "multi-get",
+        "--xml",
+        "documents are printed as they are; `--json` is for programs",
+    ),
     (
         "source",
         "--pattern",
@@ -69,7 +108,9 @@ const OPTIONS: &[(&str, &str, &str)] = &[
 /// there is one. `args` is the line without the program's name, `command` the command in it.
 pub(super) fn say_ours(error: &mut Error, args: &[OsString], command: &str) -> Option<String> {
     let tip = match error.kind() {
-        ErrorKind::InvalidSubcommand => of_command(context(error, ContextKind::InvalidSubcommand)?),
+        ErrorKind::InvalidSubcommand => {
+            of_command(command, context(error, ContextKind::InvalidSubcommand)?)
+        }
         ErrorKind::UnknownArgument => {
             let option = context(error, ContextKind::InvalidArg)?;
             of_option(command, option).or_else(|| of_exclusion(command, option, args))
@@ -96,8 +137,13 @@ fn context(error: &Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-fn of_command(typed: &str) -> Option<String> {
-    let found = COMMANDS.iter().find(|(name, _)| *name == typed);
+fn of_command(command: &str, typed: &str) -> Option<String> {
+    let commands = if command == "source" {
+        SOURCE_COMMANDS
+    } else {
+        COMMANDS
+    };
+    let found = commands.iter().find(|(name, _)| *name == typed);
     found.map(|(_, tip)| (*tip).to_owned())
 }
 
@@ -147,6 +193,10 @@ mod tests {
             (&["search", "x", "--index", "a"], "`--config FILE`"),
             (&["index", "--pull"], "git pull"),
             (&["mcp", "--http"], "`serve`"),
+            (&["source", "show", "notes"], "`source list`"),
+            (&["multi-get", "*.md", "--md"], "`--json`"),
+            (&["multi-get", "*.md", "--files"], "`ls`"),
+            (&["ls", "-c", "notes"], "`ls NAME`"),
             (&["query", "-flour rye"], "query -- '-flour rye'"),
         ] {
             let tip = tip(line).unwrap_or_default();

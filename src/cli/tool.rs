@@ -298,7 +298,9 @@ fn log(context: &Context, limit: usize) -> Result<ExitCode> {
             "{}  {:<6} {:<15} {}{why}  {} bytes  {}",
             line.at, tool.caller, tool.name, tool.outcome, tool.bytes, tool.subject
         );
-        context.out.line(&context.out.shown(&text));
+        // A subject is what a caller sent; it must not look like a line of its own.
+        let text = context.out.shown(&text).replace(['\n', '\r'], " ");
+        context.out.line(&text);
     }
     Ok(ExitCode::SUCCESS)
 }

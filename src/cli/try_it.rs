@@ -320,10 +320,11 @@ fn closing(
     let totals = engine.index().totals()?;
     let coverage = engine.coverage()?;
     context.out.line(&format!(
-        "{}, {}; {} of them can be found by meaning.",
+        "{}, {}; found by meaning: {} of {}.",
         count(totals.documents, "note"),
         count(coverage.chunks, "chunk"),
-        coverage.embedded
+        coverage.embedded,
+        coverage.chunks
     ));
     if coverage.embedded < coverage.chunks {
         context.out.line(if budget.is_zero() {

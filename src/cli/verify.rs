@@ -222,7 +222,8 @@ fn counted(claims: usize) -> String {
 fn vault_config(context: &mut Context, dir: &Path) -> Result<Config> {
     // A folder can be judged without any configuration.
     let configured = context.load().map(|loaded| loaded.config).ok();
-    let mut config = config_for(context, dir)?;
+    let mut config = config_for(context, dir)
+        .map_err(|failure| failure.with_hint("name the folder of the cited files: --vault DIR"))?;
     for source in &mut config.sources {
         source.code = true;
     }

@@ -84,7 +84,7 @@ fn contents(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> 
             "its sources show no file now"
         };
         let message = format!(
-            "the index holds no chunks of {}; {now}",
+            "the index holds {} and no chunk; {now}",
             count(totals.documents, "document")
         );
         let fix = if shows {

@@ -20,7 +20,9 @@ pub(super) fn advice(failure: &Failure) -> Option<String> {
         return Some(hint.to_owned());
     }
     let by_tool = match failure.code {
-        ErrorCode::FileNotFound => "call `search` with words of the note, or `list_dir`",
+        ErrorCode::FileNotFound => {
+            "call `search` with words of the note, or `list_dir` without a path"
+        }
         ErrorCode::AmbiguousPath => "make the same call with one of these names",
         ErrorCode::SymbolNotFound => "call `outline` to see the headings",
         ErrorCode::PathIsDirectory => "call `list_dir`",

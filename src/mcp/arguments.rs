@@ -65,8 +65,7 @@ fn fitted(field: &Value, value: Value) -> std::result::Result<Value, &'static st
     match field["type"].as_str() {
         Some("integer") => match whole_number(&value) {
             Some(number) if is_in_range(&number) => Ok(number),
-            Some(_) => Err("a whole number from 0 to 4294967295"),
-            None => Err("a whole number"),
+            _ => Err("a whole number"),
         },
         Some("boolean") => truth(&value).ok_or("true or false"),
         Some("string") if value.is_string() => Ok(value),
@@ -176,9 +175,9 @@ mod tests {
         `query` is missing
         `limit` must be a whole number
         `limit` must be a whole number
-        `limit` must be a whole number from 0 to 4294967295
-        `limit` must be a whole number from 0 to 4294967295
-        `limit` must be a whole number from 0 to 4294967295
+        `limit` must be a whole number
+        `limit` must be a whole number
+        `limit` must be a whole number
         `strict` must be true or false
         `tag` must be a list of texts
         there is no argument `limt`; there are limit, query, strict, tag

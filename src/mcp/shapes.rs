@@ -393,7 +393,8 @@ pub(super) struct VerifyResult {
     pub(super) claims: Vec<ClaimResult>,
     /// Citations that name nothing that can be read.
     pub(super) unresolved: Vec<Unresolved>,
-    pub(super) footer: String,
+    /// The counts of citations that are wrong, if there are any.
+    pub(super) footer: Option<String>,
     pub(super) next_cursor: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The endpoints: `/health`, `/enter`, and those below `/api`. The ledger records each
-//! call.
+//! The endpoints: `/health`, `/enter`, the style of the pages, and those below `/api`. The ledger
+//! records each call that needs a token.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +30,7 @@ pub(super) const ASK: &str = "ask";
 
 /// Whether an address can be used without a token.
 pub(super) fn is_for_anybody(path: &str) -> bool {
-    matches!(path, "/health" | "/enter")
+    matches!(path, "/health" | "/enter" | "/style.css")
 }
 
 /// Answers a request that needs no token.
@@ -38,6 +38,7 @@ pub(super) fn answer_anybody(house: &House, request: &Request<Bytes>) -> Sent {
     match request.uri().path() {
         _ if *request.method() != Method::GET => not_so(&Method::GET),
         "/enter" => enter(house, request.uri()),
+        "/style.css" => site::style(),
         _ => health(),
     }
 }

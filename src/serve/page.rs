@@ -1,15 +1,19 @@
 //! The frame of every page; search and failures.
 //!
-//! Every text from a note, a name, a question or a model goes through templates that escape it.
-//! Everything works without the script. The input has the form of the command line's `--json`.
+//! Every text from a note, a name, a question or a model goes through templates that escape it. All
+//! that is sent then goes through [`visible_text`], so that no character of a text is invisible or
+//! moves others. Everything works without the script. The input has the form of the command line's
+//! `--json`.
 
-use maud::{DOCTYPE, Markup, html};
+use std::borrow::Cow;
+
+use maud::{DOCTYPE, Markup, PreEscaped, Render as _, html};
 use serde_json::{Value, json};
 
 use super::marks::Marks;
 use local_agent_text::documents;
 use local_agent_text::error::{ErrorCode, Failure};
-use local_agent_text::types::percent_encode;
+use local_agent_text::types::{percent_encode, visible};
 
 /// The style of all pages.
 pub(super) const STYLE: &str = include_str!("style.css");
@@ -19,11 +23,16 @@ pub(super) const STYLE: &str = include_str!("style.css");
 pub(super) const SCRIPT: &str = include_str!("script.js");
 
 /// Characters with a special meaning in a URL's query or in an attribute.
-pub(super) const SPECIAL: &str = " \"#&+<>?'`=;";
+const SPECIAL: &str = " \"#&+<>?'`=;";
+
+/// The title of a page that says what failed.
+pub(super) const NOT_DONE: &str = "Not done";
 
 /// The visitor's input, and the data for the frame of a page.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shell {
+    /// The address of the page, without what follows `?`.
+    pub path: String,
     pub text: String,
     pub source: String,
     pub tag: String,
@@ -49,6 +58,45 @@ impl Shell {
     }
 }
 
+/// The text, or the markup, as every page is sent: control characters, marks of direction and other
+/// invisible characters are visible, as on a terminal. The markup itself contains none of them.
+pub(super) fn visible_text(text: &str) -> String {
+    visible(&text.replace("\r\n", "\n"))
+}
+
+/// Whether [`visible_text`] changes the character.
+fn is_hidden(c: &char) -> bool {
+    let mut buffer = [0; 4];
+    let text: &str = c.encode_utf8(&mut buffer);
+    visible(text) != text
+}
+
+/// The value of an attribute that a browser sends back or opens, and that therefore stays exact:
+/// invisible characters are references in it. Control characters, which no reference can name, are
+/// visible there, too.
+pub(super) fn exact(value: &str) -> Markup {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        match is_hidden(&c) && !c.is_control() {
+            true => out.push_str(&format!("&#{};", u32::from(c))),
+            false => c.render_to(&mut out),
+        }
+    }
+    PreEscaped(out)
+}
+
+/// A value in the query of a link. It stays exact, because invisible characters are escapes in it.
+pub(super) fn in_query_of_link(value: &str) -> Cow<'_, str> {
+    let hidden = value.chars().filter(is_hidden);
+    let special: String = SPECIAL.chars().chain(hidden).collect();
+    percent_encode(value, &special)
+}
+
+/// The title of a page, with the name of the program.
+pub(super) fn full_title(title: &str) -> String {
+    format!("{title} · local-agent")
+}
+
 /// A page with a title, the form at the top, and the body.
 pub(super) fn page(title: &str, shell: &Shell, body: &Markup) -> Markup {
     let script = html! { script src="/script.js" defer {} };
@@ -59,7 +107,7 @@ pub(super) fn page(title: &str, shell: &Shell, body: &Markup) -> Markup {
 /// The page of a request that is refused, for a visitor who may not be known.
 pub(super) fn refused(failure: &Failure) -> Markup {
     let header = html! { header { nav aria-label="Pages" { a href="/" { "Notes" } } } };
-    frame("Not done", &html! {}, &header, &failure_content(failure))
+    frame(NOT_DONE, &html! {}, &header, &failure_content(failure))
 }
 
 fn frame(title: &str, script: &Markup, header: &Markup, body: &Markup) -> Markup {
@@ -69,7 +117,7 @@ fn frame(title: &str, script: &Markup, header: &Markup, body: &Markup) -> Markup
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) " · local-agent" }
+                title { (full_title(title)) }
                 link rel="stylesheet" href="/style.css";
                 (script)
             }
@@ -85,37 +133,67 @@ fn frame(title: &str, script: &Markup, header: &Markup, body: &Markup) -> Markup
 
 fn pages(shell: &Shell) -> Markup {
     html! {
-        nav aria-label="Pages" {
-            a href="/" { "Notes" }
-            @if shell.may_ask { " · " a href="/runs" { "Runs" } }
-            @if shell.is_owner { " · " a href="/memory" { "Memory" } " · " a href="/doctor" { "Problems" } }
-            " · " a href="/status" { "Status" }
+        nav id="pages" aria-label="Pages" {
+            (page_link(shell, "/", "Notes"))
+            @if shell.may_ask { " · " (page_link(shell, "/runs", "Runs")) }
+            @if shell.is_owner {
+                " · " (page_link(shell, "/memory", "Memory"))
+                " · " (page_link(shell, "/doctor", "Problems"))
+            }
+            " · " (page_link(shell, "/status", "Status"))
         }
     }
+}
+
+/// A link of the navigation.
+fn page_link(shell: &Shell, address: &str, name: &str) -> Markup {
+    html! { a href=(address) aria-current=[current(&shell.path, address)] { (name) } }
+}
+
+/// What a link of the navigation says if its page is shown (`page`), or one that belongs to it
+/// (`true`).
+fn current(shown: &str, address: &str) -> Option<&'static str> {
+    let belongs_to = match shown {
+        "/ask" | "/note" => "/",
+        "/run" | "/run/replay" | "/runs/compare" => "/runs",
+        itself => itself,
+    };
+    if shown == address {
+        return Some("page");
+    }
+    (belongs_to == address).then_some("true")
 }
 
 fn form(shell: &Shell) -> Markup {
     html! {
         form id="search" action="/" role="search" {
             label for="q" { "Words or a question" }
-            input id="q" name="q" type="search" value=(shell.text) autocomplete="off" dir="auto";
+            input id="q" name="q" type="search" value=(exact(&shell.text)) autocomplete="off" dir="auto";
             button { "Search" }
             @if shell.may_ask { button id="ask" formaction="/ask" { "Ask" } }
             details class="limits" open[shell.is_limited()] {
                 summary { "Limits" }
-                label for="source" { "Source" }
-                select id="source" name="source" {
-                    option value="" { "all" }
-                    @for name in &shell.sources {
-                        option value=(name) selected[*name == shell.source] { (name) }
+                span class="limit" {
+                    label for="source" { "Source" }
+                    select id="source" name="source" {
+                        option value="" { "all" }
+                        @for name in &shell.sources {
+                            option value=(name) selected[*name == shell.source] { (name) }
+                        }
                     }
                 }
-                label for="tag" { "Tag" }
-                input id="tag" name="tag" value=(shell.tag) autocomplete="off";
-                label for="after" { "From" }
-                input id="after" name="after" type="date" value=(shell.after);
-                label for="before" { "Before" }
-                input id="before" name="before" type="date" value=(shell.before);
+                span class="limit" {
+                    label for="tag" { "Tag" }
+                    input id="tag" name="tag" value=(exact(&shell.tag)) autocomplete="off";
+                }
+                span class="limit" {
+                    label for="after" { "From" }
+                    input id="after" name="after" type="date" value=(shell.after);
+                }
+                span class="limit" {
+                    label for="before" { "Before" }
+                    input id="before" name="before" type="date" value=(shell.before);
+                }
             }
         }
     }
@@ -126,14 +204,14 @@ fn form(shell: &Shell) -> Markup {
 pub(super) fn failed(shell: &Shell, failure: &Failure) -> Markup {
     let offered = offered_notes(&shell.sources, failure);
     if offered.is_empty() {
-        return page("Not done", shell, &failure_content(failure));
+        return page(NOT_DONE, shell, &failure_content(failure));
     }
     let body = html! {
         (failure_message(failure))
         p { "To fix it, search for its words, or open one of these:" }
         ul class="offered" { @for note in offered { li { (note_link(note)) } } }
     };
-    page("Not done", shell, &body)
+    page(NOT_DONE, shell, &body)
 }
 
 /// A failure without the frame.
@@ -166,12 +244,12 @@ fn offered_notes<'f>(sources: &[String], failure: &'f Failure) -> Vec<&'f str> {
 
 /// A link to a note that is named as `source:path`.
 pub(super) fn note_link(note: &str) -> Markup {
-    html! { a href=(note_address(note)) { (note) } }
+    html! { bdi { a href=(note_address(note)) { (note) } } }
 }
 
 /// The address of the page of a note.
 pub(super) fn note_address(note: &str) -> String {
-    format!("/note?address={}", percent_encode(note, SPECIAL))
+    format!("/note?address={}", in_query_of_link(note))
 }
 
 /// The page before a question was asked.
@@ -213,8 +291,10 @@ pub(super) fn place(item: &Value) -> Markup {
     let (address, lines) = (address(item), text(item, "lines"));
     let first: String = lines.chars().take_while(char::is_ascii_digit).collect();
     html! {
-        a href={ "/note?address=" (percent_encode(&address, SPECIAL)) "#L" (first) } {
-            (address) ", " (said_lines(&address, lines))
+        bdi {
+            a href={ "/note?address=" (in_query_of_link(&address)) "#L" (first) } {
+                (address) ", " (said_lines(&address, lines))
+            }
         }
     }
 }
@@ -253,7 +333,7 @@ pub(super) fn found(shell: &Shell, found: &Value) -> Markup {
                 li {
                     h2 { (text(hit, "title")) }
                     p class="place" {
-                        (place(hit)) " " span class="trail" { (text(hit, "heading_path")) }
+                        (place(hit)) " " bdi class="trail" { (text(hit, "heading_path")) }
                         @if hit["fresh"] == json!(false) { " " strong { "changed since it was indexed" } }
                     }
                     blockquote { (marks.show(text(hit, "text"))) }
@@ -283,6 +363,31 @@ mod tests {
         let item = json!({"source": "n", "rel_path": "\"><script>.md", "lines": "1-2"});
         let shown = place(&item).into_string();
         assert!(!shown.contains("<script>"), "{shown}");
+    }
+
+    #[test]
+    fn an_invisible_character_is_visible_in_a_text_and_exact_in_a_link_and_a_field() {
+        let item = json!({"source": "n", "rel_path": "a\u{202e}b.md", "lines": "1"});
+        assert_eq!(
+            visible_text(&place(&item).into_string()),
+            "<bdi><a href=\"/note?address=n:a%E2%80%AEb.md#L1\">n:a\\u{202e}b.md, line 1</a></bdi>"
+        );
+        let field = exact("a\u{202e}\"\u{7}é\r\n").into_string();
+        assert_eq!(visible_text(&field), "a&#8238;&quot;\\u{7}é\n");
+    }
+
+    #[test]
+    fn the_navigation_says_which_page_is_shown_and_to_which_it_belongs() {
+        for (shown, address, said) in [
+            ("/", "/", Some("page")),
+            ("/note", "/", Some("true")),
+            ("/run", "/runs", Some("true")),
+            ("/runs", "/runs", Some("page")),
+            ("/runs", "/", None),
+            ("", "/", None),
+        ] {
+            assert_eq!(current(shown, address), said, "{shown} {address}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::page::{Shell, items, note_address, note_link, page, text};
+use super::page::{Shell, exact, items, note_address, note_link, page, text};
 
 /// A document with its line numbers, its outline, and related notes.
 pub(super) fn document(shell: &Shell, note: &Value) -> Markup {
@@ -14,8 +14,10 @@ pub(super) fn document(shell: &Shell, note: &Value) -> Markup {
         h1 { (text(document, "address")) }
         @if let Some(link) = note["editor"].as_str() {
             p class="trail" {
-                a href=(link) { "Open in the editor" }
-                @if let Some(link) = note["obsidian"].as_str() { " · " a href=(link) { "Open in Obsidian" } }
+                a href=(exact(link)) { "Open in the editor" }
+                @if let Some(link) = note["obsidian"].as_str() {
+                    " · " a href=(exact(link)) { "Open in Obsidian" }
+                }
             }
         }
         div class="note" {
@@ -105,7 +107,7 @@ fn outgoing(link: &Value) -> Markup {
                 (note_link(note.as_str().unwrap_or_default()))
             }
         } @else if is_web {
-            a href=(target) rel="noreferrer noopener" { (target) }
+            bdi { a href=(exact(target)) rel="noreferrer noopener" { (target) } }
         } @else {
             (target)
             @if link["external"] == json!(false) { " " span class="trail" { "no such note" } }
@@ -117,8 +119,8 @@ fn outgoing(link: &Value) -> Markup {
 fn whole_note(one: &Value) -> Markup {
     let note = text(one, "note");
     html! {
-        a href=(note_address(note)) { (text(one, "title")) }
-        " " span class="trail" { (note) }
+        bdi { a href=(note_address(note)) { (text(one, "title")) } }
+        " " bdi class="trail" { (note) }
     }
 }
 

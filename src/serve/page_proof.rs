@@ -2,11 +2,10 @@
 //! words of the sentence are highlighted and what differs is underlined; next to it the evidence.
 
 use maud::{Markup, html};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::marks::Marks;
-use super::page::{SPECIAL, Shell, behind, first_and_last, items, page, place, text};
-use local_agent_text::types::percent_encode;
+use super::page::{Shell, behind, first_and_last, in_query_of_link, items, page, place, text};
 use local_agent_verify::Counts;
 
 /// The most lines of a proof that are shown without being asked for.
@@ -43,7 +42,7 @@ pub(super) fn answer_content(shell: &Shell, answer: &Value) -> Markup {
             section aria-label="Evidence" { h2 { "Evidence" } (proof.evidence()) }
         }
         @if let Some(id) = answer["run_id"].as_str() {
-            p class="trail" { a href={ "/run?id=" (percent_encode(id, SPECIAL)) } { "The record of this answer" } }
+            p class="trail" { a href={ "/run?id=" (in_query_of_link(id)) } { "The record of this answer" } }
         }
         (behind(answer))
     }
@@ -66,7 +65,7 @@ fn judged(answer: &Value, proof: &Proof<'_>) -> Markup {
         @if let Some(why) = answer["why"].as_str() { p class="why" { (why) } }
         @for left_out in items(answer, "left_out") {
             div class="refused" {
-                p dir="auto" { "Left out: “" (text(left_out, "sentence")) "” " (text(left_out, "reason")) }
+                p { "Left out: “" bdi { (text(left_out, "sentence")) } "” " bdi { (text(left_out, "reason")) } }
                 @if left_out["source"].is_object() { (source(&left_out["source"])) }
             }
         }
@@ -115,16 +114,36 @@ impl<'v> Proof<'v> {
             } @else {
                 (numbered(&lines, &marks))
             }
+            (self.cut(at))
         }
+    }
+
+    /// The item of the evidence that a place is in, with its text.
+    fn item(&self, at: &Value) -> Option<(&'v Value, &'v str)> {
+        let mut passages = self.passages.iter();
+        let found = passages.find(|(item, _)| item["label"] == at["label"]);
+        found.copied()
+    }
+
+    /// Whether the text of a place is not whole, because a record keeps only a part of it.
+    fn is_cut(&self, at: &Value) -> bool {
+        let (Some((item, text)), Some((_, last))) = (self.item(at), first_and_last(at)) else {
+            return false;
+        };
+        let first = first_and_last(item).map_or(1, |(first, _)| first);
+        // The last line may be cut, unless its end is there.
+        let whole_lines = text.matches('\n').count();
+        item["excerpt_truncated"] == json!(true) && first + whole_lines <= last
+    }
+
+    /// The line that says so if the text of a place is not whole.
+    fn cut(&self, at: &Value) -> Markup {
+        html! { @if self.is_cut(at) { p class="cut" { "… The record keeps no more of this text." } } }
     }
 
     /// The numbered lines of a place; empty if its text cannot be read.
     fn lines(&self, at: &Value) -> Vec<(usize, &'v str)> {
-        let item = self
-            .passages
-            .iter()
-            .find(|(item, _)| item["label"] == at["label"]);
-        let (Some((item, text)), Some((first, last))) = (item, first_and_last(at)) else {
+        let (Some((item, text)), Some((first, last))) = (self.item(at), first_and_last(at)) else {
             return Vec::new();
         };
         let from = first_and_last(item).map_or(first, |(first, _)| first);
@@ -141,6 +160,7 @@ impl<'v> Proof<'v> {
                 article id={ (self.prefix) (text(item, "label")) } {
                     h3 { (text(item, "label")) " " (place(item)) }
                     (numbered(&self.lines(item), &self.marks_of(item)))
+                    (self.cut(item))
                 }
             }
         }
@@ -225,7 +245,35 @@ fn numbered(lines: &[(usize, &str)], marks: &Marks<'_>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+
+    #[test]
+    fn a_text_of_which_a_record_keeps_only_a_part_is_not_shown_as_whole() {
+        let report = json!({});
+        let is_cut = |text: &'static str, is_truncated: bool, lines: &str| {
+            let item = json!({"label": "E1", "lines": "3-5", "excerpt_truncated": is_truncated});
+            let proof = Proof {
+                report: &report,
+                passages: vec![(&item, text)],
+                prefix: "",
+            };
+            proof.is_cut(&json!({"label": "E1", "lines": lines}))
+        };
+        for (text, is_truncated, lines, wanted) in [
+            ("three\nfour\nfi", true, "3-5", true),
+            ("three\nfour\nfi", true, "5", true),
+            ("three\nfour\nfi", true, "3-4", false),
+            ("three\nfour\n", true, "4", false),
+            ("three\nfour\n", true, "5", true),
+            ("", true, "3", true),
+            ("three\nfour\nfive", false, "3-5", false),
+        ] {
+            assert_eq!(
+                is_cut(text, is_truncated, lines),
+                wanted,
+                "{text:?} {lines}"
+            );
+        }
+    }
 
     #[test]
     fn a_sentence_has_its_lines_below_it_and_what_differs_is_marked_on_both_sides() {

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
-use super::page::{Shell, behind, counted, items, page, text};
+use super::page::{Shell, behind, counted, exact, items, page, text};
 
 /// What is indexed, and the commands that bring it up to date.
 pub(super) fn state(shell: &Shell, state: &Value) -> Markup {
@@ -29,9 +29,9 @@ pub(super) fn memories(shell: &Shell, words: &str, found: &Value) -> Markup {
     let memories = items(found, "items");
     let body = html! {
         h1 { "Memory" }
-        form action="/memory" {
+        form class="line" action="/memory" {
             label for="words" { "Words of a memory" }
-            input id="words" name="words" type="search" value=(words) dir="auto";
+            input id="words" name="words" type="search" value=(exact(words)) dir="auto";
             button { "Search memory" }
         }
         @if memories.is_empty() { p { "No memory fits." } }
@@ -42,7 +42,8 @@ pub(super) fn memories(shell: &Shell, words: &str, found: &Value) -> Markup {
                     p class="trail" { (text(memory, "type")) " · " (text(memory, "memory_id")) }
                     @for link in items(memory, "evidence") {
                         p class="trail" {
-                            (text(link, "state")) " " (text(link, "source")) ":" (text(link, "rel_path"))
+                            (text(link, "state")) " "
+                            bdi { (text(link, "source")) ":" (text(link, "rel_path")) }
                         }
                     }
                 }

@@ -5,13 +5,17 @@ const form = document.getElementById("search");
 const main = document.getElementById("main");
 // What a screen reader says: how much was found, not all of it.
 const told = document.getElementById("told");
+const pages = document.getElementById("pages");
 // What the page shows, without the place in it, and the answer that is still coming.
 const here = () => location.pathname + location.search;
 let shown = here(), answer = null;
 const address = (path) => path + "?" + new URLSearchParams(new FormData(form));
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+const showsAnswer = () => location.pathname === "/ask" && main.querySelector(".proof") !== null;
 
 addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.closest("input, select, textarea")) return;
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea")) return;
   event.preventDefault();
   field.focus();
 });
@@ -26,41 +30,72 @@ field.addEventListener("input", () => {
   clearTimeout(timer);
   latest++;
   answer?.end("Cancelled.");
-  if (enough(field.value.trim())) timer = setTimeout(search, 300);
+  const words = field.value.trim();
+  // An answer stays until the field is sent or cleared.
+  if (words && showsAnswer()) return;
+  if (enough(words)) timer = setTimeout(search, 300);
   // What was found for other words does not stay below these.
-  else if (location.pathname === "/") tell("", "");
+  else if (location.pathname === "/") clear();
+  else if (showsAnswer()) {
+    clear();
+    go("/", "Notes · local-agent");
+  }
 });
 form.addEventListener("change", (event) => {
   if (event.target !== field && location.pathname === "/" && enough(field.value.trim())) search();
 });
 async function search() {
-  const mine = ++latest, place = address("/");
-  let page;
-  try {
-    const response = await fetch(place);
-    page = new DOMParser().parseFromString(await response.text(), "text/html");
-  } catch {
-    if (mine === latest) tell("The server does not answer.", "The server does not answer.");
-    return;
-  }
-  const found = page.getElementById("main");
-  if (mine !== latest || !found) return;
-  main.replaceChildren(...found.childNodes);
-  told.textContent = main.querySelector("h1, [role=alert]")?.textContent ?? "";
+  const mine = ++latest, place = address("/"), page = await pageAt(place);
+  if (mine !== latest) return;
+  show(page);
   go(place, page.title);
 }
-function tell(shownText, toldText) {
-  const text = document.createElement("p");
-  text.textContent = shownText;
-  main.replaceChildren(text);
-  told.textContent = toldText;
+// The page at an address; if the server refuses it, the page that says why, and what mends it.
+async function pageAt(place) {
+  const title = "Not done · local-agent";
+  try {
+    const response = await fetch(place, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const content = page.getElementById("main"), isRefused = !response.ok;
+    if (content) return { content, isRefused, title: page.title };
+    return { failure: `The server answered with the status ${response.status}.`, isRefused: true, title };
+  } catch {
+    return { failure: "The server does not answer.", isRefused: true, title };
+  }
+}
+function show(page) {
+  if (page.content) {
+    main.replaceChildren(...page.content.childNodes);
+    told.textContent = main.querySelector("h1, [role=alert]")?.textContent ?? "";
+    return;
+  }
+  const failure = document.createElement("p"), mend = document.createElement("p");
+  const command = document.createElement("code");
+  failure.className = "failed";
+  failure.textContent = page.failure;
+  command.textContent = "local-agent serve status";
+  mend.append("To find the reason: ", command);
+  main.replaceChildren(failure, mend);
+  told.textContent = page.failure;
+}
+function clear() {
+  main.replaceChildren();
+  told.textContent = "";
 }
 // The address of what is shown now, so that "Back" comes back to it.
 function go(place, title) {
   if (location.pathname === place.split("?")[0]) history.replaceState(null, "", place);
   else history.pushState(null, "", place);
+  isAt(title);
+}
+// What the title and the navigation say of the page at the address: a search, or an answer.
+function isAt(title) {
   document.title = title;
   shown = here();
+  for (const link of pages?.querySelectorAll("a") ?? []) {
+    if (link.getAttribute("href") !== "/") link.removeAttribute("aria-current");
+    else link.setAttribute("aria-current", location.pathname === "/" ? "page" : "true");
+  }
 }
 
 // An answer, sentence by sentence as each passes; closing the connection cancels it. A sentence of a
@@ -71,9 +106,9 @@ form.addEventListener("submit", (event) => {
   clearTimeout(timer);
   latest++;
   answer?.end("");
-  answer = ask(address("/ask"), field.value, new EventSource(address("/ask/stream")));
+  answer = ask(address("/ask"), new EventSource(address("/ask/stream")));
 });
-function ask(page, question, events) {
+function ask(place, events) {
   const state = document.createElement("p"), cancel = document.createElement("button");
   const list = document.createElement("ul"), mine = { end };
   let shownDraft;
@@ -92,12 +127,15 @@ function ask(page, question, events) {
     if (answer === mine) answer = null;
   }
   cancel.addEventListener("click", () => { end("Cancelled."); field.focus(); });
-  events.onerror = () => end("The server ended the answer.");
+  events.onerror = () => {
+    end("The server ended the answer. Ask again.");
+    explain();
+  };
   events.addEventListener("step", (event) => {
     const step = JSON.parse(event.data);
-    if (step.step === "evidence") say(`${step.items} passages are weighed …`);
-    else if (step.step === "asking") say(`${step.model} is asked …`);
-    else state.textContent = `${step.characters} characters came back …`;
+    if (step.step === "evidence") say(`Weighing ${counted(step.items, "passage")} …`);
+    else if (step.step === "asking") say(`Asking ${step.model} …`);
+    else state.textContent = `${counted(step.characters, "character")} came back …`;
   });
   events.addEventListener("sentence", (event) => {
     const { draft, verdict, text } = JSON.parse(event.data), item = document.createElement("li");
@@ -106,18 +144,24 @@ function ask(page, question, events) {
     if (draft !== shownDraft) list.replaceChildren();
     shownDraft = draft;
     list.append(item);
-    if (draft !== null) told.textContent = `${list.children.length} sentences of a draft have passed so far.`;
+    if (draft !== null) told.textContent = `Passed so far: ${counted(list.children.length, "sentence")} of a draft.`;
   });
   events.addEventListener("page", (event) => {
+    const { html, title } = JSON.parse(event.data);
     end("");
-    main.innerHTML = JSON.parse(event.data).html;
-    history.pushState(null, "", page);
-    document.title = `${question} · local-agent`;
-    shown = here();
+    main.innerHTML = html;
+    history.pushState(null, "", place);
+    isAt(title);
     main.focus();
   });
   main.replaceChildren(state, cancel, list);
   return mine;
+}
+// A stream does not say why it was refused. The page without a question does nothing, and is refused
+// for the same reason.
+async function explain() {
+  const mine = latest, page = await pageAt("/ask");
+  if (mine === latest && page.isRefused) show(page);
 }
 // A link to a place in this page loads nothing.
 addEventListener("popstate", () => { if (here() !== shown) location.reload(); });

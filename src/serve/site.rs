@@ -39,7 +39,6 @@ pub(super) async fn answer(visit: &Visit, request: &Request<Bytes>) -> Sent {
         return not_so(&wanted);
     }
     match path {
-        "/style.css" => file("text/css; charset=utf-8", page::STYLE),
         "/script.js" => file("text/javascript; charset=utf-8", page::SCRIPT),
         "/run/replay" => replay(visit, request).await,
         "/ask/stream" => asked_in_steps(visit, uri),
@@ -48,7 +47,7 @@ pub(super) async fn answer(visit: &Visit, request: &Request<Bytes>) -> Sent {
 }
 
 fn is_page(path: &str) -> bool {
-    const PAGES: [&str; 13] = [
+    const PAGES: [&str; 12] = [
         "/",
         "/ask",
         "/ask/stream",
@@ -60,7 +59,6 @@ fn is_page(path: &str) -> bool {
         "/runs/compare",
         "/memory",
         "/doctor",
-        "/style.css",
         "/script.js",
     ];
     PAGES.contains(&path)
@@ -101,6 +99,7 @@ fn shell(visit: &Visit, uri: &Uri) -> Shell {
     let value = |name: &str| in_query(uri, name).unwrap_or_default();
     let sources = &visit.view.service.loaded.config.sources;
     Shell {
+        path: uri.path().to_owned(),
         text: value("q"),
         source: value("source"),
         tag: value("tag"),
@@ -260,11 +259,16 @@ fn shown(shell: &Shell, done: Result<Value>, show: impl FnOnce(&Shell, &Value) -
     }
 }
 
+/// A page, in which every character of a text is visible.
 pub(super) fn html(markup: Markup) -> Sent {
-    sent(
-        "text/html; charset=utf-8",
-        Bytes::from(markup.into_string()),
-    )
+    let markup = page::visible_text(&markup.into_string());
+    sent("text/html; charset=utf-8", Bytes::from(markup))
+}
+
+/// The style of all pages. It contains nothing of a note, so anybody may have it: the page of a
+/// refusal needs it, too.
+pub(super) fn style() -> Sent {
+    file("text/css; charset=utf-8", page::STYLE)
 }
 
 fn file(kind: &'static str, text: &'static str) -> Sent {

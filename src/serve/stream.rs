@@ -18,7 +18,7 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 use hyper::header::{self, HeaderValue};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, Interval, Sleep, interval, sleep_until};
 
@@ -34,10 +34,11 @@ use local_agent_text::error::Result;
 /// noticed.
 const STILL_HERE: Duration = Duration::from_secs(1);
 
-/// The last event: the content of the page, as HTML in which every text is escaped.
+/// The last event: the content of the page, as HTML in which every text is escaped, and its title.
 #[derive(Serialize, JsonSchema)]
 struct PageEvent {
     ok: bool,
+    title: String,
     html: String,
 }
 
@@ -180,7 +181,7 @@ fn report(sender: &UnboundedSender<Bytes>, last: &RefCell<Option<AskStep>>, news
 
 /// Sends the sentences and the whole answer, or the failure.
 fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
-    let (ok, html) = match &done {
+    let (ok, title, html) = match &done {
         Ok(answer) => {
             let claims = answer["citation_validation"]["claims"].as_array();
             for claim in claims.into_iter().flatten() {
@@ -191,12 +192,17 @@ fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
                 };
                 send(sender, "sentence", &sentence);
             }
-            (true, page_proof::answer_content(shell, answer))
+            let html = page_proof::answer_content(shell, answer);
+            (true, shell.text.as_str(), html)
         }
-        Err(failure) => (false, page::failure_content(failure)),
+        Err(failure) => (false, page::NOT_DONE, page::failure_content(failure)),
     };
-    let html = html.into_string();
-    send(sender, "page", &PageEvent { ok, html });
+    let last = PageEvent {
+        ok,
+        title: page::full_title(title),
+        html: html.into_string(),
+    };
+    send(sender, "page", &last);
 }
 
 /// A text field of a claim; empty if it is missing.
@@ -204,11 +210,29 @@ fn claim_text<'c>(claim: &'c Value, key: &str) -> &'c str {
     claim[key].as_str().unwrap_or_default()
 }
 
+/// Sends an event, in which every character of a text is visible, as on a page.
 fn send(sender: &UnboundedSender<Bytes>, name: &str, data: &impl Serialize) {
-    // JSON on one line has no line breaks: those in strings are escaped.
-    if let Ok(data) = serde_json::to_string(data) {
+    if let Ok(data) = serde_json::to_value(data) {
+        // JSON on one line has no line breaks: those in strings are escaped.
+        let data = with_visible_texts(data);
         // The client may have stopped waiting; that is not an error.
         let _ = sender.send(Bytes::from(format!("event: {name}\ndata: {data}\n\n")));
+    }
+}
+
+/// The value, in which every character of a text is visible.
+fn with_visible_texts(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(page::visible_text(&text)),
+        Value::Array(items) => Value::Array(items.into_iter().map(with_visible_texts).collect()),
+        Value::Object(fields) => {
+            let mut shown = Map::new();
+            for (name, value) in fields {
+                shown.insert(name, with_visible_texts(value));
+            }
+            Value::Object(shown)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }
 

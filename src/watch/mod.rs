@@ -196,7 +196,7 @@ fn is_behind(config: &Config, model: &EmbeddingModel) -> Result<bool> {
     let library = Library::for_one(config, Some(model.clone()));
     library.with(|engine| {
         let coverage = engine.coverage()?;
-        Ok(engine.stale().iter().any(|stale| stale.what == "vectors")
+        Ok(engine.stale()?.iter().any(|stale| stale.what == "vectors")
             || coverage.embedded < coverage.chunks)
     })
 }

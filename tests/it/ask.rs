@@ -259,6 +259,18 @@ fn questions_in_german_and_japanese_are_answered() {
     }
 }
 
+/// "The search found no text that could be quoted" was said although nothing was searched.
+#[test]
+fn a_question_whose_limits_no_note_fits_says_so() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let run = world.ok(&["ask", "How many apples?", "--tag", "nosuch"]);
+    assert_snapshot!(run.stdout, @r#"
+    The notes hold nothing on this.
+    Nothing was searched: no note fits `tag:nosuch`.
+    "#);
+}
+
 #[test]
 fn nothing_that_fits_is_an_abstention_and_exit_code_0() {
     let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);

@@ -376,7 +376,7 @@ impl State {
         lines.append(&mut keys);
         lines.push(format!("lexical documents {}", reader.doc_count()));
         let engine = self.engine(None).unwrap();
-        assert_eq!(engine.stale(), []);
+        assert_eq!(engine.stale().unwrap(), []);
         for words in [
             "oven flour",
             "\"the lantern\" granite",
@@ -423,7 +423,7 @@ impl State {
         keys.sort();
         lines.append(&mut keys);
         let engine = self.engine(Some(fingerprint)).unwrap();
-        assert_eq!(engine.stale(), []);
+        assert_eq!(engine.stale().unwrap(), []);
         let coverage = engine.coverage().unwrap();
         lines.push(format!(
             "coverage {} of {}",

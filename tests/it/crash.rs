@@ -167,7 +167,7 @@ impl Stage {
         }
         if let Some(index) = IndexReader::open(&self.state.index_db()).unwrap() {
             let engine = self.state.engine(Some(&fingerprint())).unwrap();
-            for stale in engine.stale() {
+            for stale in engine.stale().unwrap() {
                 self.behind[usize::from(stale.what == "vectors")] += 1;
             }
             check_rows(&index, &self.world.root().join("versions"));

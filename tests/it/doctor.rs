@@ -193,7 +193,7 @@ fn a_healthy_vault_reads_like_this() {
     [OK] DOCTOR_EMBED_OUTDATED_OK: 0 vectors of another fingerprint
     [OK] DOCTOR_EMBED_DIM_MISMATCH_OK: 0 vectors of another length than [n]
     [OK] DOCTOR_EMBED_ORPHANS_OK: 0 vectors of no chunk
-    [OK] DOCTOR_VECTORS_OK: [n] chunks can be found by their meaning
+    [OK] DOCTOR_VECTORS_OK: the vectors are those of the chunks of the index
     [OK] DOCTOR_VECTORS_PROFILE_OK: unrelated texts have cosines of 0.78 ± 0.03 (measured on this index)
     [OK] DOCTOR_PHASE3_RETRIEVAL_READY_OK: a search by meaning and by words found chunks of the index
     [OK] DOCTOR_MEMORY_DB_MISSING_WARN: there is no durable memory at [root]/vault/.local-agent/durable.sqlite

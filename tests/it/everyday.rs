@@ -317,6 +317,35 @@ fn many_documents_are_named_by_lists_and_something_must_come() {
     assert_eq!(cut["documents"][0]["truncated"], true);
 }
 
+/// An empty note used up the whole budget, so it and all documents behind it were left out.
+#[test]
+fn an_empty_note_is_a_document_like_any_other() {
+    let world = World::with(&[("a.md", "# A\n"), ("b.md", ""), ("c.md", "# C\n")]);
+    let run = world.ok(&["multi-get", "*.md"]);
+    assert_eq!(run.stderr, "");
+    insta::assert_snapshot!(run.stdout, @r"
+    == notes:a.md
+        1  # A
+    == notes:b.md
+    == notes:c.md
+        1  # C
+    ");
+    let body = world.json(&["multi-get", "b.md", "--max-bytes", "0"]);
+    assert_eq!(
+        (&body["count"], &body["documents"][0]["text"]),
+        (&1.into(), &"".into())
+    );
+}
+
+#[test]
+fn an_embedded_link_names_its_note() {
+    let world = linked();
+    assert_eq!(
+        text_of(&world, "![[Conflicts]]"),
+        text_of(&world, "[[Conflicts]]")
+    );
+}
+
 #[test]
 fn files_of_other_kinds_are_counted() {
     let world = World::with(&[
@@ -329,7 +358,7 @@ fn files_of_other_kinds_are_counted() {
         (".gitignore", "ignored/\n"),
     ]);
     let said = world.ok(&["index"]).stdout;
-    let line = "left out: 3 files, no notes (2 .pdf, 1 .txt)";
+    let line = "left out: 3 files, not notes (2 .pdf, 1 .txt)";
     assert_eq!(said.lines().nth(1), Some(line), "{said}");
     assert_eq!(world.json(&["status"])["left_out"][0]["files"], 2);
 }

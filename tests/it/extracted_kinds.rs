@@ -258,7 +258,7 @@ fn a_build_that_cannot_read_a_kind_counts_and_names_it() {
     world.write("local-agent.yaml", "sources:\n  - {name: notes, root: .}\n");
     let said = world.ok(&["index"]).stdout;
     assert!(
-        said.contains("left out: 5 files, no notes (2 .pdf, "),
+        said.contains("left out: 5 files, not notes (2 .pdf, "),
         "{said}"
     );
     assert!(

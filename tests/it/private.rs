@@ -215,6 +215,40 @@ fn a_model_in_the_cloud_of_a_local_server_gets_no_private_note() {
     assert!(sent.contains("\"local\":false"), "{record}");
 }
 
+/// The owner was told that there is no such file.
+#[test]
+fn a_private_note_that_was_named_is_refused_with_the_reason() {
+    let world = world();
+    let config = world.root().join("llm.yaml");
+    std::fs::write(
+        &config,
+        "ask: {provider: ollama}\nllm: {model: m, timeout_s: 20}\n",
+    )
+    .unwrap();
+    let server = ChatServer::ollama(vec![say("INSUFFICIENT_EVIDENCE")]);
+    let url = server.url().replace("127.0.0.1", "0.0.0.0");
+    let read = |file: &str| {
+        let args = [
+            "ask",
+            "What is the code?",
+            "--read",
+            file,
+            "--ollama-base-url",
+            &url,
+        ];
+        world.fails(&[&args[..], &["--config", config.to_str().unwrap()]].concat())
+    };
+    let refused = read("diary.md");
+    assert_eq!(refused["error_code"], "PATH_DENIED", "{refused}");
+    let said = refused["error_message"].as_str().unwrap();
+    assert!(
+        said.contains("is private") && said.contains("was not sent"),
+        "{said}"
+    );
+    assert_eq!(read("nosuch.md")["error_code"], "FILE_NOT_FOUND");
+    assert!(server.prompts().is_empty());
+}
+
 #[test]
 fn a_private_note_outside_all_sources_is_read_to_no_model_on_another_machine() {
     let world = world();

@@ -167,6 +167,11 @@ fn a_search_with_only_weak_hits_helps_as_if_nothing_was_found() {
             format!("no note holds the word `{typed}`; searched for `{held}`\n")
         );
     }
+    // Other programs ask for completions with a star, which is no letter of the word.
+    let run = world.ok(&["search", "thermoc*"]);
+    assert!(run.stdout.contains("thermocouple"), "{}", run.stdout);
+    let said = "no note holds the word `thermoc`; searched for `thermocouple`";
+    assert!(run.stderr.starts_with(said), "{}", run.stderr);
     // Words of grammar are not named.
     let run = world.ok(&["query", "Who is the zzzzqqq?"]);
     assert_eq!(run.stderr, "no note holds the word `zzzzqqq`\n");

@@ -260,6 +260,33 @@ fn a_unit_has_every_option_that_was_given() {
     );
 }
 
+/// A workroot without a file of its own was lost, so the unit used other folders.
+#[test]
+fn a_unit_keeps_the_workroot_that_was_named() {
+    let world = World::example();
+    let root = world.root().join("elsewhere");
+    std::fs::create_dir_all(root.join("notes")).unwrap();
+    let config = world.root().join("c.yaml");
+    std::fs::write(&config, "sources: [{name: n, root: notes}]\n").unwrap();
+    let named = [
+        "--workroot",
+        root.to_str().unwrap(),
+        "--config",
+        config.to_str().unwrap(),
+    ];
+    for line in [
+        &["serve", "--print-unit", "systemd"][..],
+        &["mcp", "install", "--client", "claude-code", "--print"],
+    ] {
+        let shown = world.ok(&[&named[..], line].concat()).stdout;
+        let root = root.canonicalize().unwrap();
+        assert!(
+            shown.contains("--workroot") && shown.contains(root.to_str().unwrap()),
+            "{shown}"
+        );
+    }
+}
+
 #[test]
 fn every_text_that_a_command_prints_comes_in_an_object_too() {
     let world = World::example();

@@ -401,6 +401,37 @@ fn each_role_may_do_what_the_one_before_it_may() {
     );
 }
 
+/// The calls of file tools were entered as those of an agent, so nobody could tell whose they were;
+/// and a line break in a subject looked like a line of its own.
+#[test]
+fn every_call_is_entered_with_the_name_of_its_token() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let token = add(&world, "reader", "tools", &[]);
+    for (tool, args) in [
+        ("grep", json!({"pattern": "zebra\n2026-01-01 forged"})),
+        ("list_dir", json!({"path": "open:"})),
+        ("outline", json!({"path": "zoo.md"})),
+        ("tags", json!({})),
+    ] {
+        let params = json!({"name": tool, "arguments": args});
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        let answer = crate::serve_sessions::send(&served, &token, None, &message.to_string());
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    let log = world.json(&["tool", "log"]);
+    let calls = log["calls"].as_array().unwrap();
+    assert_eq!(calls.len(), 4, "{log}");
+    assert!(
+        calls
+            .iter()
+            .all(|call| call["tool"]["caller"] == "serve (reader)"),
+        "{log}"
+    );
+    let shown = world.ok(&["tool", "log"]).stdout;
+    assert_eq!(shown.lines().count(), 4, "{shown}");
+}
+
 #[test]
 fn a_named_token_is_shown_once_and_ends_with_its_removal() {
     let world = world();

@@ -105,8 +105,8 @@ fn what_each_tool_prints() {
 
     A ticket is 9 euros.
     ");
-    assert_snapshot!(text(&world, "find_defs", &["name=feed"]), @"code:feed.rs:2: function feed");
-    assert_snapshot!(text(&world, "find_refs", &["name=feed"]), @"code:feed.rs:7: call feed");
+    assert_snapshot!(text(&world, "find_defs", &["symbol=feed"]), @"code:feed.rs:2: function feed");
+    assert_snapshot!(text(&world, "find_refs", &["symbol=feed"]), @"code:feed.rs:7: call feed");
     assert_snapshot!(text(&world, "related_files", &["path=zoo.md"]), @r"
     links to: notes:people/Ada.md
     shares #animals: notes:people/Ada.md

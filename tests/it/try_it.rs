@@ -34,7 +34,7 @@ fn a_folder_is_answered_from_at_once_and_nothing_is_written_into_it() {
     [1] zebra.md:3 › Zebra
     1 statement, word for word from your notes
 
-    2 notes, 2 chunks; 2 of them can be found by meaning.
+    2 notes, 2 chunks; found by meaning: 2 of 2.
     "#);
     assert!(zoo(&world) == before);
     #[cfg(unix)]
@@ -130,7 +130,7 @@ fn without_arguments_the_example_inside_the_program_is_asked() {
     [1] how-to/Back up the order book.md:31 › Back up the order book, lines 31-40
     4 statements, word for word from your notes
 
-    60 notes, 130 chunks; 0 of them can be found by meaning.
+    60 notes, 130 chunks; found by meaning: 0 of 130.
     Run it again without `--budget 0` to search by meaning too.
     "#);
     let run = world.ok(&["try", "--budget", "0", "What is Leyla allergic to?"]);
@@ -147,7 +147,7 @@ fn a_folder_without_a_question_is_prepared_and_a_missing_folder_is_refused() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let run = world.ok(&["try", "--budget", "0", "."]);
     assert_snapshot!(world.stable(&run.stdout), @r#"
-    1 note, 1 chunk; 0 of them can be found by meaning.
+    1 note, 1 chunk; found by meaning: 0 of 1.
     Run it again without `--budget 0` to search by meaning too.
     Ask: local-agent try '<vault>' "your question"
     "#);

@@ -3,7 +3,8 @@
 //! | form | meaning |
 //! | --- | --- |
 //! | `[notes/a.md:12-18]`, `(a.md:12)`, `[a.md:1-2, b.md:4]` | lines, counted from 1, the last one included |
-//! | `` `src/a.rs:12-18` `` | the same |
+//! | `[a.md#Heading]`, `(a.md#^block)` | a section or a block |
+//! | `` `src/a.rs:12-18` `` | lines |
 //! | `[text](a.md#L12-L18)`, `[text](a.md:12)` | lines, as a link on words of the sentence |
 //! | `[text](a.md)`, `[text](a.md#heading)` | the file, or one section of it |
 //! | `[[Note]]`, `[[Note#Heading\|alias]]`, `[[Note#^block]]` | the same for a note by its name |

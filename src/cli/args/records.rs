@@ -9,7 +9,7 @@ pub(crate) enum RunsCommand {
     /// The newest runs and how they ended
     List {
         /// Most runs
-        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
     /// One run: question, answer, evidence, verdicts

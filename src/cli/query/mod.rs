@@ -441,9 +441,9 @@ pub(super) fn say_index_stale(files: &[String]) {
 /// Reports on stderr why the result may be incomplete.
 pub(super) fn say_limits(coverage: &Coverage, stale: &[Stale]) {
     for one in stale {
-        // Vectors from an earlier state of the index still find every chunk that has one.
-        let is_behind = one.what == "vectors" && coverage.embedded >= coverage.chunks;
-        if is_behind && coverage.chunks > 0 {
+        // Vectors from an earlier state of the index still find every chunk that has one; how many
+        // have none is said below.
+        if one.what == "vectors" && coverage.embedded > 0 {
             continue;
         }
         let (why, fix) = (visible(&one.why), hints::here(one.fix));

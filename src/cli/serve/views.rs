@@ -298,6 +298,8 @@ impl ConfiguredViews {
         let config = &loaded.config;
         let asked_by = visitor.asked_by();
         let files = toolbox::factory(&self.context, config, Caller::Agent, None)?;
+        let audit = toolbox::audit_of(config, &files, None, Some(asked_by.clone()));
+        let files = files.with(Caller::Agent, Some(Arc::clone(&audit)), None);
         let private = if visitor.is_limited() {
             Some(Arc::clone(&now.private))
         } else {
@@ -305,7 +307,7 @@ impl ConfiguredViews {
         };
         let service = Arc::new(Service {
             confined_to: now.standing.clone(),
-            audit: toolbox::audit_of(config, &files, None, Some(asked_by.clone())),
+            audit,
             files,
             private,
             library: now.library.clone(),

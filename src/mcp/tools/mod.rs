@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::arguments::fit;
 use super::{NOT_DRAFTING, Service};
-use local_agent_agent::config::AskProvider;
+use local_agent_agent::config::{AskProvider, Config};
 use local_agent_agent::operations::privacy;
 use local_agent_agent::tools::{AuditRow, Caller, Tool as FileTool};
 use local_agent_files::sandbox::Sandbox;
@@ -169,6 +169,7 @@ pub(super) fn enter<T>(
 ) -> Result<T> {
     let config = &service.loaded.config;
     let done = done.map_err(|failure| privacy::without_folders(config, failure));
+    let done = done.map_err(|failure| with_first_step(config, failure));
     let outcome = done
         .as_ref()
         .err()
@@ -182,6 +183,15 @@ pub(super) fn enter<T>(
         bytes: done.as_ref().map_or(0, bytes),
     })?;
     done
+}
+
+/// The failure for a missing index; without a source, `index` would fail too.
+fn with_first_step(config: &Config, failure: Failure) -> Failure {
+    let has_index = failure.code != ErrorCode::IndexMissing;
+    if has_index || !config.sources.is_empty() {
+        return failure;
+    }
+    failure.with_hint("local-agent init --here")
 }
 
 /// A file tool as clients see it.

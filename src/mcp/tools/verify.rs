@@ -11,7 +11,7 @@ use local_agent_agent::operations::verify::{Judged, against_files, against_snaps
 use local_agent_agent::runs::{Archive, Record, thaw};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_verify::{Claim, Outcome};
+use local_agent_verify::{Claim, Counts, Outcome};
 
 pub(super) const SPEC: Spec = Spec {
     name: "verify",
@@ -104,7 +104,7 @@ fn verify(call: &Call, args: &VerifyArgs) -> Result<Reply> {
                 why: one.why,
             })
             .collect(),
-        footer: report.footer(),
+        footer: (report.counts != Counts::default()).then(|| report.footer()),
         next_cursor: (end < report.claims.len()).then(|| cursor(end, &of)),
     };
     Reply::new(result_text(&result), &result)
@@ -145,7 +145,9 @@ fn result_text(result: &VerifyResult) -> String {
             claim.why
         );
     }
-    let _ = writeln!(text, "\n{}", result.footer);
+    if let Some(footer) = &result.footer {
+        let _ = writeln!(text, "\n{footer}");
+    }
     say_next(&mut text, result.next_cursor.as_deref());
     text
 }

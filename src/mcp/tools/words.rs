@@ -39,12 +39,12 @@ pub(super) fn lines(lines: LineSpan) -> [u32; 2] {
 /// Adds the reasons why a result may be incomplete.
 pub(super) fn say_limits(text: &mut String, coverage: &Covered, stale: &[Behind]) {
     for one in stale {
-        let _ = writeln!(text, "stale: {} (fix: {})", one.why, one.fix);
+        let _ = writeln!(text, "stale: {} (ask the person: {})", one.why, one.fix);
     }
     if coverage.embedded > 0 && coverage.embedded < coverage.chunks {
         let _ = writeln!(
             text,
-            "coverage: {} of {} chunks can be found by meaning (fix: local-agent embed)",
+            "coverage: {} of {} chunks can be found by meaning (ask the person: local-agent embed)",
             coverage.embedded, coverage.chunks
         );
     }

@@ -198,6 +198,13 @@ impl Answer {
         }
     }
 
+    /// Gives another reason for an abstention; any other answer keeps its own.
+    pub(crate) fn abstain_because(&mut self, why: String) {
+        if let AnswerResult::Nothing(abstention) = &mut self.result {
+            abstention.why = why;
+        }
+    }
+
     fn checked(&self) -> Option<&CheckedDraft> {
         match &self.result {
             AnswerResult::Extracted(extracted) => Some(&extracted.checked),

@@ -45,6 +45,11 @@ pub fn find(
     let trimmed = request.trim();
     // Other programs use this form for a document.
     let trimmed = trimmed.strip_prefix("qmd://").unwrap_or(trimmed);
+    // An embedded note is written with `!` before its link.
+    let trimmed = match trimmed.strip_prefix('!') {
+        Some(link) if link.starts_with("[[") => link,
+        _ => trimmed,
+    };
     let link = trimmed
         .strip_prefix("[[")
         .and_then(|rest| rest.strip_suffix("]]"));

@@ -9,6 +9,7 @@ use super::memories::may_see;
 use super::privacy::{
     KeptBack, coverage_of, is_partial, may_see_memory, owners_coverage, shown_chunks,
 };
+use super::remarks;
 use super::run_log::RunLog;
 use super::scope::{Limits, leave_out_unconfigured, scope};
 use crate::ask::{self, Asked, Chosen, Observe, Question};
@@ -88,6 +89,9 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
     let config = &desk.loaded.config;
     let chosen = ask::choose(config, wanted.question, wanted.speed)?;
     let kept = KeptBack::of(config, desk.sandbox, &chosen);
+    if let (Some(kept), Some(file)) = (&kept, wanted.read) {
+        kept.must_show(file, desk.sandbox)?;
+    }
     let desk = &Desk {
         sandbox: kept.as_ref().map_or(desk.sandbox, |kept| &kept.sandbox),
         ..*desk
@@ -303,7 +307,10 @@ fn add_limits(
         answer.outcome(),
         ask::Outcome::Abstained | ask::Outcome::Closest
     );
-    if let Subject::Notes { left_out, .. } = subject {
+    if let Subject::Notes { left_out, engine } = subject {
+        if let Some(why) = nothing_in_scope(config, engine, &question.scope)? {
+            answer.abstain_because(why);
+        }
         if is_weak {
             // Unindexed notes cannot answer.
             let unindexed = stale_files(config, &question.scope.sources, sandbox);
@@ -323,6 +330,22 @@ fn add_limits(
         })?;
     }
     Ok(())
+}
+
+/// Why nothing was searched: the limits of the question select no note. A note that is kept from a
+/// client must not be told from one that does not exist.
+fn nothing_in_scope(config: &Config, engine: &Engine, scope: &Scope) -> Result<Option<String>> {
+    if config.client.is_some() || scope.filters.is_empty() {
+        return Ok(None);
+    }
+    let allowed = engine.allowed(scope)?;
+    let is_empty = allowed.is_some_and(|documents| documents.is_empty());
+    Ok(is_empty.then(|| {
+        format!(
+            "Nothing was searched: {}.",
+            remarks::no_note(&scope.filters)
+        )
+    }))
 }
 
 /// The message to the user that a question names files which were not read.

@@ -16,7 +16,7 @@ const COMPLETIONS: usize = 4;
 /// What is known about a word that no note holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Correction {
-    /// As it was typed.
+    /// As it was typed, without a `*` behind it.
     pub word: String,
     /// Words of the index that begin with it, the most frequent first; else the one that is spelled
     /// most alike.
@@ -46,6 +46,7 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
     let mut out = Vec::new();
     let content = terms(&words_of(query));
     for word in query.words.iter().take(MOST_WORDS) {
+        let word = without_star(word);
         if !word.chars().all(char::is_alphanumeric)
             || !is_content(&content, word)
             || reader.holds(word)?
@@ -55,14 +56,14 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
         let begun = reader.words_with_prefix(word, COMPLETIONS)?;
         if !begun.is_empty() {
             out.push(Correction {
-                word: word.clone(),
+                word: word.to_owned(),
                 instead: begun,
                 why: Why::Begins,
                 used: true,
             });
         } else if let Some(near) = reader.nearest_word(word)? {
             out.push(Correction {
-                word: word.clone(),
+                word: word.to_owned(),
                 instead: vec![near],
                 why: Why::Spelling,
                 used: false,
@@ -93,6 +94,11 @@ pub(super) fn in_no_note(reader: &Reader, query: &Query) -> Result<Vec<String>> 
     Ok(out)
 }
 
+/// A word without the stars behind it, with which other programs ask for completions.
+fn without_star(word: &str) -> &str {
+    word.trim_end_matches('*')
+}
+
 /// Whether a word of a query is more than a word of grammar. `content` are the terms of the query.
 fn is_content(content: &[String], word: &str) -> bool {
     terms(word).iter().any(|term| content.contains(term))
@@ -114,7 +120,7 @@ pub(super) fn apply(query: &Query, corrections: &[Correction]) -> Query {
 fn corrected_word(corrections: &[Correction], word: &String) -> String {
     corrections
         .iter()
-        .find(|one| one.used && one.word == *word)
+        .find(|one| one.used && one.word == without_star(word))
         .and_then(|one| one.instead.first())
         .unwrap_or(word)
         .clone()

@@ -84,8 +84,11 @@ impl DocumentPiece {
     }
 
     /// The beginning of the text: as many whole lines as fit in `bytes` bytes; `None` if not even
-    /// one fits.
+    /// one fits. All of an empty text fits.
     pub fn beginning(mut self, bytes: u64) -> Option<Self> {
+        if self.text.is_empty() {
+            return Some(self);
+        }
         let mut kept = 0;
         for line in self.text.split_inclusive('\n') {
             if (kept + line.len()) as u64 > bytes {

@@ -32,7 +32,7 @@ pub fn behind(config: &Config, library: &Library) -> Result<Vec<String>> {
     }
     let mut behind = files_behind(config, &[], &sandbox(config)?)?;
     library.with(|engine| {
-        behind.extend(engine.stale().iter().map(|stale| stale.why.clone()));
+        behind.extend(engine.stale()?.into_iter().map(|stale| stale.why));
         let coverage = owners_coverage(config, engine)?;
         if engine.has_vectors() && coverage.embedded < coverage.chunks {
             behind.push(format!(

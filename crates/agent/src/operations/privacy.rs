@@ -49,6 +49,9 @@ pub fn tools_for(config: &Config, chosen: &Chosen, factory: ToolFactory) -> Resu
 /// The subject under which [`KeptBack::said`] reports.
 pub(super) const KEPT_BACK: &str = "private";
 
+/// The fix for what is not sent to another machine.
+const OWN_MODELS: &str = "choose models of this machine in `llm` and `verify.judge`";
+
 /// A sandbox for a question whose evidence is sent to another machine.
 pub(super) struct KeptBack {
     pub sandbox: Sandbox,
@@ -77,6 +80,22 @@ impl KeptBack {
         })
     }
 
+    /// Checks that a file that the user named may be sent. `whole` is the user's own sandbox.
+    ///
+    /// # Errors
+    /// `PATH_DENIED` for a private note.
+    pub(super) fn must_show(&self, file: &str, whole: &Sandbox) -> Result<()> {
+        let hidden = |at: &Address| whole.read(at).is_ok() && !self.sandbox.shows(at);
+        let Some(at) = whole.resolve(file).ok().filter(hidden) else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{at}` is private, and the chat model is on another machine ({}), so it was not sent.",
+            self.place
+        );
+        Err(Failure::new(ErrorCode::PathDenied, message).with_hint(OWN_MODELS))
+    }
+
     /// The message to the user if a note was withheld.
     pub(super) fn said(&self) -> Option<Stale> {
         let why = format!(
@@ -86,7 +105,7 @@ impl KeptBack {
         self.private.kept_any().then_some(Stale {
             what: KEPT_BACK,
             why,
-            fix: "choose models of this machine in `llm` and `verify.judge`",
+            fix: OWN_MODELS,
         })
     }
 }

@@ -332,7 +332,7 @@ fn list(
             is_relevant: !hits.is_empty(),
             hits,
             coverage: engine.coverage()?,
-            stale: engine.stale().to_vec(),
+            stale: engine.stale()?,
             vectors_without_say: None,
             top_cosine: None,
             floor: None,

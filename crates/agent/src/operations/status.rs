@@ -160,7 +160,7 @@ fn indexed(
     let (coverage, mut stale, vectors_without_say) = library.with(|engine| {
         let without_say = engine.vectors_without_say()?;
         let coverage = owners_coverage(config, engine)?;
-        Ok((coverage, engine.stale().to_vec(), without_say))
+        Ok((coverage, engine.stale()?, without_say))
     })?;
     stale.extend(missing);
     if let Some(sandbox) = compared_for {

@@ -29,7 +29,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(super) struct FindSymbolArgs {
     /// The name, or the words of a heading.
     #[schemars(length(min = 1, max = 500))]
-    pub name: String,
+    pub symbol: String,
     /// A file or folder to look in; absent: everywhere.
     #[schemars(length(max = 4096))]
     pub path: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct FindSymbolArgs {
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: FindSymbolArgs = schema::parse(args)?;
-    let name = args.name.trim().to_owned();
+    let name = args.symbol.trim().to_owned();
     let folded = name.to_lowercase();
     let places = look(bound, args.path.as_deref(), &name, |file| {
         Ok(symbols(file)?
@@ -106,7 +106,7 @@ pub(super) fn look(
 
 impl Places {
     pub(super) fn output(self, name: &str) -> Output {
-        let facts = json!({"name": name, "count": self.found.len(), "places": self.found});
+        let facts = json!({"symbol": name, "count": self.found.len(), "places": self.found});
         let mut output = Output::new(facts, self.text);
         self.survey.report(&mut output.data, &mut output.text);
         output
@@ -126,15 +126,15 @@ mod tests {
         world.write("zoo.md", "# Zoo\n\nfeed is a word\n\n## Feed\n");
         #[cfg(feature = "code")]
         assert_eq!(
-            ok(&world.run("find_defs", json!({"name": "feed"})))["text"],
+            ok(&world.run("find_defs", json!({"symbol": "feed"})))["text"],
             "notes:b.py:1: function feed\nnotes:src/a.rs:1: function feed\nnotes:zoo.md:5: heading Feed\n"
         );
         assert_eq!(
-            ok(&world.run("find_defs", json!({"name": "zoo", "path": "zoo.md"})))["count"],
+            ok(&world.run("find_defs", json!({"symbol": "zoo", "path": "zoo.md"})))["count"],
             1
         );
         assert_eq!(
-            ok(&world.run("find_defs", json!({"name": "nothing"})))["count"],
+            ok(&world.run("find_defs", json!({"symbol": "nothing"})))["count"],
             0
         );
     }

@@ -22,7 +22,7 @@ pub(super) const SPEC: Spec = Spec {
 
 fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: FindSymbolArgs = schema::parse(args)?;
-    let name = args.name.trim().to_owned();
+    let name = args.symbol.trim().to_owned();
     let places = look(bound, args.path.as_deref(), &name, |file| {
         if is_note(&file.at) {
             let text = file.text()?;
@@ -62,11 +62,11 @@ mod tests {
         world.write("Zoo.md", "# Zoo\n");
         #[cfg(feature = "code")]
         assert_eq!(
-            ok(&world.run("find_refs", json!({"name": "feed"})))["text"],
+            ok(&world.run("find_refs", json!({"symbol": "feed"})))["text"],
             "notes:src/a.rs:2: call feed\n"
         );
         assert_eq!(
-            ok(&world.run("find_refs", json!({"name": "Zoo"})))["text"],
+            ok(&world.run("find_refs", json!({"symbol": "Zoo"})))["text"],
             "notes:a.md:1: link Zoo\nnotes:a.md:1: link people/Zoo.md\n"
         );
     }

@@ -333,7 +333,7 @@ impl Tool {
 
 /// The argument that describes the subject of a call.
 fn subject(args: &Value) -> String {
-    ["path", "name", "pattern", "symbol"]
+    ["path", "pattern", "symbol"]
         .iter()
         .find_map(|key| args[*key].as_str())
         .unwrap_or_default()

@@ -6,6 +6,7 @@ use std::fmt;
 
 use super::policy::Denied;
 use local_agent_extract::NoText;
+use local_agent_text::documents::CODE_EXTENSIONS;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::SkipReason;
 
@@ -154,6 +155,7 @@ pub(super) fn denied(request: &str, denied: Denied) -> Failure {
         ErrorCode::PathDenied
     };
     let hint = match denied {
+        Denied::Extension if is_code(request) => "set `code: true` for its source",
         Denied::Extension => "local-agent config show (see `security.allowed_exts`)",
         Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
         Denied::UnknownSource | Denied::NotBelowARoot => "local-agent source list",
@@ -168,6 +170,13 @@ pub(super) fn denied(request: &str, denied: Denied) -> Failure {
         ),
     )
     .with_hint(hint)
+}
+
+/// Whether the request names a file of source code, which a source takes in with `code: true`.
+fn is_code(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    let file = lower.split(['#', ' ']).next().unwrap_or(&lower);
+    CODE_EXTENSIONS.iter().any(|ending| file.ends_with(ending))
 }
 
 /// The request as shown in a message: at most 200 characters.

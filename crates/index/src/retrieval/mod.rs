@@ -218,9 +218,7 @@ impl Engine {
             let opened = Self::open_once(index_db, lexical_dir, vectors_dir, fingerprint);
             // If another index was swapped in meanwhile, the projections opened later do not belong
             // to the index opened first.
-            let whole = opened
-                .as_ref()
-                .is_ok_and(|engine| engine.stale().is_empty());
+            let whole = opened.as_ref().is_ok_and(Self::is_of_one_state);
             if whole || store::identity(index_db) == begun {
                 return opened;
             }
@@ -280,9 +278,27 @@ impl Engine {
         self.projections.lexical.as_ref()
     }
 
-    /// Projections that are stale.
-    pub fn stale(&self) -> &[Stale] {
-        &self.projections.stale
+    /// Projections that are stale. Vectors from another state of the index are not, if each chunk has
+    /// one.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn stale(&self) -> Result<Vec<Stale>> {
+        let mut stale = self.projections.stale.clone();
+        if self.projections.has_older_vectors {
+            let Coverage { chunks, embedded } = self.coverage()?;
+            stale.extend((embedded < chunks).then(|| Stale {
+                what: "vectors",
+                why: "the vectors were made from another state of the index".to_owned(),
+                fix: "local-agent embed",
+            }));
+        }
+        Ok(stale)
+    }
+
+    /// Whether all projections were made from this state of the index.
+    fn is_of_one_state(&self) -> bool {
+        self.projections.stale.is_empty() && !self.projections.has_older_vectors
     }
 
     /// Whether there are vectors to search.
@@ -354,7 +370,7 @@ impl Engine {
         Ok(Found {
             hits,
             coverage: self.coverage()?,
-            stale: self.projections.stale.clone(),
+            stale: self.stale()?,
             vectors_without_say,
             top_cosine,
             is_relevant,

@@ -20,6 +20,9 @@ pub struct Projections {
     pub(super) lexical: Option<lexical::Reader>,
     pub(super) matrix: Option<Matrix>,
     pub(super) stale: Vec<Stale>,
+    /// Whether the matrix was made from another state of the index. It may still have a vector for
+    /// each chunk.
+    pub(super) has_older_vectors: bool,
     /// The profile of the matrix's cosines.
     pub(super) profile: Option<Profile>,
     /// Chunks that have a vector; computed on first use.
@@ -53,6 +56,7 @@ impl Projections {
             lexical,
             matrix: None,
             stale,
+            has_older_vectors: false,
             profile: None,
             with_vector: OnceLock::new(),
             pieces: OnceLock::new(),
@@ -81,9 +85,7 @@ impl Projections {
                 );
             }
             Some(matrix) => {
-                if Some(matrix.stamp().index_commit) != self.commit {
-                    stale("the vectors were made from another state of the index");
-                }
+                self.has_older_vectors = Some(matrix.stamp().index_commit) != self.commit;
                 self.profile = Some(Profile::of_matrix(dir, &matrix)?);
                 self.matrix = Some(matrix);
             }

@@ -37,8 +37,8 @@ pub(super) struct NoteTarget {
     pub name_length: usize,
 }
 
-/// Reads `a.md:12-18, 20; b.md:4`: places with lines only. A part without a path refers to the file
-/// before it.
+/// Reads `a.md:12-18, 20; b.md:4`, `a.md#Heading` and `a.md#^block`. A part without a path refers to
+/// the file before it.
 pub(super) fn places(raw: &str) -> Option<Vec<FileTarget>> {
     let mut out: Vec<FileTarget> = Vec::new();
     for piece in raw.split([',', ';']) {
@@ -56,8 +56,20 @@ pub(super) fn places(raw: &str) -> Option<Vec<FileTarget>> {
     Some(out)
 }
 
-/// Reads `a.md:12-18`, `a.md:12`, `a.rs:12:5` or `a.md#L12-L18`.
+/// Reads `a.md:12-18`, `a.md:12`, `a.rs:12:5`, `a.md#L12-L18`, `a.md#Heading` or `a.md#^block`.
 fn place(raw: &str) -> Option<FileTarget> {
+    place_by_lines(raw).or_else(|| place_by_name(raw))
+}
+
+/// Reads `a.md#Heading` or `a.md#^block`. The canonical form of a citation has a key behind `|`.
+fn place_by_name(raw: &str) -> Option<FileTarget> {
+    let (path, fragment) = raw.split_once('#')?;
+    let is_file = is_path(path) && has_extension(path) && !path.contains(": ");
+    let is_name = !fragment.trim().is_empty() && !fragment.contains('|');
+    (is_file && is_name).then(|| target(path, part(fragment.trim())))
+}
+
+fn place_by_lines(raw: &str) -> Option<FileTarget> {
     let (path, numbers) = match raw.rsplit_once("#L") {
         Some((path, numbers)) => (path, numbers),
         None => raw.rsplit_once(':')?,
@@ -96,6 +108,14 @@ fn is_path(path: &str) -> bool {
         && !path.ends_with('/')
 }
 
+/// Whether the last name of a path has an extension.
+fn has_extension(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(stem, ext)| {
+        !stem.is_empty() && !ext.is_empty() && ext.chars().all(char::is_alphanumeric)
+    })
+}
+
 /// The target of `[text](target)`; `None` for web addresses and places in the same text.
 pub(super) fn link_target(raw: &str) -> Option<FileTarget> {
     let raw = raw.trim();
@@ -111,11 +131,7 @@ pub(super) fn link_target(raw: &str) -> Option<FileTarget> {
     let has_scheme = path
         .split_once(':')
         .is_some_and(|(scheme, rest)| rest.starts_with("//") || scheme == "mailto");
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let is_file = name.rsplit_once('.').is_some_and(|(stem, ext)| {
-        !stem.is_empty() && !ext.is_empty() && ext.chars().all(char::is_alphanumeric)
-    });
-    (is_file && !has_scheme).then(|| target(path, part(fragment)))
+    (has_extension(path) && !has_scheme).then(|| target(path, part(fragment)))
 }
 
 /// The target of `[[target]]`: `Note`, `folder/Note#Heading`, `Note#^block`.

@@ -52,6 +52,9 @@ fn files_sections_and_notes_are_read() {
         ("See [the plan](<my notes/a.md>).", "my notes/a.md"),
         ("See [the plan](a.md \"Title\").", "a.md"),
         ("See [the plan](a.md#the-budget).", "a.md#the-budget"),
+        ("It is 5 [a.md#The budget].", "a.md#The budget"),
+        ("It is 5 [notes:a.md#^sum].", "notes:a.md#^sum"),
+        ("It is 5 (work/a.md#^sum).", "work/a.md#^sum"),
         ("It is 5 [[Plan]].", "note Plan"),
         (
             "It is 5 [[work/Plan#The budget|plan]].",

@@ -189,7 +189,8 @@ fn month_before(today: Day, back: u32) -> (Day, Day) {
 /// The latest occurrence, today included, of the month or day that `question` names: "in March",
 /// "on 8 November".
 pub(super) fn named_days(question: &str, today: Day) -> Option<Period> {
-    if let Some(period) = periods::named_months(question, today) {
+    let joined = periods::named_months(question, today);
+    if let Some(period) = joined.or_else(|| periods::since_month(question, today)) {
         return Some(period);
     }
     let lower = question.to_lowercase();

@@ -76,7 +76,7 @@ pub(super) fn joins_months(question: &str, today: Day) -> bool {
         || matches!(named_time(question, today), NamedTime::Days(_))
 }
 
-/// The days since a month without a year: "since January".
+/// The days since a month, or a day, without a year: "since January", "since 3 March".
 pub(super) fn since_month(question: &str, today: Day) -> Option<Period> {
     let lower = question.to_lowercase();
     let tokens = tokens(&lower);
@@ -242,10 +242,12 @@ impl QuestionWords<'_> {
         Some((month_at(self.tokens, Some(at + 1))?, day))
     }
 
-    /// The days since the month at token `at`, if "since" stands before it.
+    /// The days since the month at token `at`, or since the day beside it, if "since" stands before.
     fn since_month(&self, at: usize) -> Option<Period> {
-        let month = month_at(self.tokens, Some(at)).filter(|_| self.follows(at, cues::SINCE))?;
-        match days_from(occurrence(self.today, month, 0)?, self.today) {
+        let (month, day) = self
+            .month_from(at)
+            .filter(|_| self.follows(at, cues::SINCE))?;
+        match days_from(occurrence(self.today, month, day)?, self.today) {
             NamedTime::Days(period) => Some(period),
             _ => None,
         }
@@ -342,6 +344,26 @@ mod tests {
         let winter = Some("2025-11-01..2026-02-28".to_owned());
         assert_eq!(days("from November to February"), winter);
         assert_eq!(days("January and March"), None);
+        let since = |question: &str| {
+            let today = Day::parse("2026-06-20").unwrap();
+            since_month(question, today).map(|p| format!("{}..{}", p.first, p.last))
+        };
+        for (question, days) in [
+            ("what happened since March", Some("2026-03-01..2026-06-20")),
+            (
+                "what happened since 3 March",
+                Some("2026-03-03..2026-06-20"),
+            ),
+            (
+                "what happened since March 3",
+                Some("2026-03-03..2026-06-20"),
+            ),
+            ("was war seit dem 1. Juni", Some("2026-06-01..2026-06-20")),
+            ("what happened since 3 July", Some("2025-07-03..2026-06-20")),
+            ("what happened in March", None),
+        ] {
+            assert_eq!(since(question).as_deref(), days, "{question}");
+        }
         let joins = |question: &str| joins_months(question, Day::parse("2026-06-20").unwrap());
         assert!(joins("rent from January to March") && joins("from January 2026 to March 2026"));
         assert!(!joins("rent in January and March"), "February is not meant");

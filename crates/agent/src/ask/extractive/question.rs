@@ -301,7 +301,8 @@ fn is_quiet(quiet: &[&str], term: &Term) -> bool {
 fn is_about_days(term: &Term) -> bool {
     let word = term.word.to_lowercase();
     let number = word.chars().all(|c| c.is_ascii_digit());
-    number || cues::holds(cues::ALL_OF_DAYS, &word) || cues::month(&word).is_some()
+    let joins = cues::holds(cues::RANGE_BETWEEN, &word) || cues::holds(cues::SINCE, &word);
+    number || joins || cues::holds(cues::ALL_OF_DAYS, &word) || cues::month(&word).is_some()
 }
 
 /// Words that indicate the kind of answer and not the subject.

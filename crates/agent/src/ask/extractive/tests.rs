@@ -859,6 +859,9 @@ fn everything_of_some_days_is_their_notes_the_newest_first() {
         "What did I do last week?",
         "what happened last week",
         "Was war letzte Woche?",
+        "what happened between 8 and 14 June",
+        "what happened between 8 June and 14 June 2026?",
+        "Was war zwischen dem 8. und dem 14. Juni?",
     ] {
         let shown = answer(question, &notes);
         let (newer, older) = (shown.find("The mast"), shown.find("The sails"));
@@ -868,6 +871,9 @@ fn everything_of_some_days_is_their_notes_the_newest_first() {
             "{question}: {shown}"
         );
     }
+    let since = answer("what happened since 10 June", &notes);
+    let has_both = since.contains("regatta") && since.contains("mast");
+    assert!(has_both && !since.contains("sails"), "{since}");
     let month = answer("what did I do in June", &notes);
     assert!(
         month.contains("regatta") && month.contains("sails"),
