@@ -61,6 +61,8 @@ pub(super) struct EvidenceView<'a> {
     start_byte: usize,
     end_byte: usize,
     text_sha256: Sha256,
+    /// Null for a visitor of `serve` who sees some sources only.
+    #[schemars(with = "Option<f32>")]
     score: f32,
 }
 

@@ -293,7 +293,7 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
     if answer.text().is_some() && !config.ask.show_as_verified {
         out.line("UNVERIFIED (citation validation is switched off in the configuration)");
     }
-    if answer.outcome() == Outcome::Closest {
+    if answer.is_closest() {
         out.line("I found no sentence that answers this for certain. Closest:");
         out.line("");
     }

@@ -82,6 +82,8 @@ pub(super) fn run(context: &Context, command: &RunsCommand) -> Result<ExitCode> 
 /// The output of `runs list --json`, without the roots.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct ListView<'a> {
+    /// Null for a visitor of `serve` who sees some sources only.
+    #[schemars(with = "Option<String>")]
     runs_dir: Cow<'a, str>,
     count: usize,
     total: usize,
@@ -110,6 +112,8 @@ pub(super) struct ShowView<'a> {
     #[schemars(with = "Value")]
     record: &'a Record,
     record_sha256: Sha256,
+    /// Null for a visitor of `serve` who sees some sources only.
+    #[schemars(with = "Option<String>")]
     record_path: Cow<'a, str>,
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Listeners {
 
 impl Listeners {
     /// A place for one more stream of this token; `None` if it has as many as it may.
-    fn admit(self: &Arc<Self>, token: Sha256) -> Option<Place> {
+    fn admit(self: &Arc<Self>, token: Sha256) -> Option<StreamPlace> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = open.values().sum();
         let own = open.entry(token).or_default();
@@ -56,7 +56,7 @@ impl Listeners {
             return None;
         }
         *own += 1;
-        Some(Place {
+        Some(StreamPlace {
             listeners: Arc::clone(self),
             token,
         })
@@ -69,12 +69,12 @@ impl Listeners {
 }
 
 /// The place of one stream; it is free when this is dropped.
-struct Place {
+struct StreamPlace {
     listeners: Arc<Listeners>,
     token: Sha256,
 }
 
-impl Drop for Place {
+impl Drop for StreamPlace {
     fn drop(&mut self) {
         let open = &self.listeners.open;
         let mut open = open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +172,7 @@ fn event(uri: String) -> Option<Bytes> {
 /// The body of a session's stream.
 struct Messages {
     receiver: UnboundedReceiver<Bytes>,
-    _place: Place,
+    _place: StreamPlace,
 }
 
 impl Body for Messages {
@@ -235,7 +235,7 @@ struct AdmittedBody<B> {
     /// `None` once it has ended.
     body: Option<B>,
     ended: oneshot::Receiver<()>,
-    _place: Place,
+    _place: StreamPlace,
 }
 
 impl<B: Body + Unpin> Body for AdmittedBody<B> {

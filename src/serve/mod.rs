@@ -314,7 +314,9 @@ pub(crate) fn serve(
         })?;
         let tls = settings.tls.clone();
         let own = names::own_address(address);
-        let access = Access::new(settings.state_dir.clone(), tls.is_some(), own.port());
+        // In front of a proxy, browsers use TLS too.
+        let is_secure = tls.is_some() || settings.behind_proxy.is_some();
+        let access = Access::new(settings.state_dir.clone(), is_secure, own.port());
         let scheme = if tls.is_some() { "https" } else { "http" };
         let url = format!("{scheme}://{own}");
         let link = settings

@@ -151,6 +151,11 @@ fn title(dom: &str) -> &str {
     rest.split("</title>").next().unwrap_or_default()
 }
 
+/// A word that fits in no narrow window.
+fn long_word() -> String {
+    "W".repeat(200)
+}
+
 fn hostile_world() -> World {
     let world = World::empty();
     for (n, text) in HOSTILE.iter().enumerate() {
@@ -159,6 +164,9 @@ fn hostile_world() -> World {
     }
     let named = "<img src=x onerror=document.title='RUN'>.md";
     world.write(named, "# Zebra\n\nThe zebra eats apples.\n");
+    let long = long_word();
+    let body = format!("# {long}\n\nThe zebra {long} eats apples. [[{long}]]\n");
+    world.write(&format!("{long}.md"), &body);
     world.ok(&["init", "--here", "--source", "notes=."]);
     world.ok(&["index"]);
     world
@@ -200,12 +208,18 @@ fn pages_fit_a_narrow_window_and_are_light_or_dark() {
     let served = Served::start(&world, &["--requests-per-minute", "100000"]);
     let front = in_front_of(&served, MEASURE);
     world.ok(&["ask", "What does the zebra eat?"]);
+    let long = long_word();
+    let long_note = format!("/note?address=notes:{long}.md");
+    let no_note = format!("/note?address=notes:{long}{long}.md");
     for path in [
         "/runs",
         "/run?id=last",
+        "/runs/compare?a=last&b=last",
         "/?q=zebra",
         "/note?address=notes:0.md",
         "/ask?q=What+does+the+zebra+eat",
+        long_note.as_str(),
+        no_note.as_str(),
     ] {
         for width in [360, 1280] {
             let address = front.url(path);
@@ -291,4 +305,83 @@ fn a_search_while_typing_keeps_its_address_in_a_browser() {
         shown.contains("q=%E4%BC%9A%E8%AD%B0") && shown.ends_with("1 passage"),
         "{shown}"
     );
+}
+
+#[test]
+fn a_refused_search_says_why_in_place_of_older_results_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &["--requests-per-minute", "6"]);
+    let typed = "addEventListener('load', () => {
+      let times = 0;
+      const typing = setInterval(() => {
+        if (main.querySelector('.failed')) {
+          clearInterval(typing);
+          document.title = `${main.textContent}, ${main.querySelectorAll('.hits').length} lists`;
+          return;
+        }
+        field.value = `apples ${++times}`;
+        field.dispatchEvent(new Event('input'));
+      }, 700);
+    });";
+    let front = in_front_of(&served, typed);
+    let dom = browser.dom(&front.url("/"));
+    let shown = title(&dom);
+    assert!(
+        shown.starts_with("SERVER_BUSY") && shown.contains("ask again in"),
+        "{dom}"
+    );
+    assert!(shown.ends_with(", 0 lists"), "{dom}");
+}
+
+#[test]
+fn a_refused_question_says_why_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &["--requests-per-minute", "6"]);
+    let press = "addEventListener('load', async () => {
+      while ((await fetch('/status')).ok);
+      field.value = 'How many apples does the zebra eat a day?';
+      form.requestSubmit(document.getElementById('ask'));
+      setTimeout(() => { document.title = main.textContent; }, 4000);
+    });";
+    let front = in_front_of(&served, press);
+    let dom = browser.dom(&front.url("/"));
+    let shown = title(&dom);
+    assert!(
+        shown.starts_with("SERVER_BUSY") && shown.contains("ask again in"),
+        "{dom}"
+    );
+}
+
+#[test]
+fn an_answer_stays_until_the_field_is_cleared_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let typed = "addEventListener('load', () => {
+      const type = (words) => {
+        field.value = words;
+        field.dispatchEvent(new Event('input'));
+      };
+      type('apples and more');
+      setTimeout(() => {
+        const stayed = main.querySelector('.claims') !== null;
+        type('');
+        const cleared = main.textContent === '' && location.pathname === '/';
+        document.title = `stayed ${stayed}, cleared ${cleared}`;
+      }, 2000);
+    });";
+    let front = in_front_of(&served, typed);
+    let dom = browser.dom(&front.url("/ask?q=How+many+apples+does+the+zebra+eat+a+day"));
+    assert_eq!(title(&dom), "stayed true, cleared true", "{dom}");
 }

@@ -526,6 +526,26 @@ fn nothing_listens_beyond_this_machine_without_a_proxy() {
 }
 
 #[test]
+fn the_cookie_behind_a_proxy_is_sent_over_tls_only() {
+    let world = World::example();
+    let cookie = |args: &[&str]| {
+        let served = Served::start(&world, args);
+        let link = served.link.clone().unwrap();
+        let path = &link[link.find("/enter").unwrap()..];
+        let answer = served.with(
+            &format!("GET {path}"),
+            &[("Host", served.address.as_str())],
+            "",
+        );
+        assert_eq!(answer.status, 303, "{}", answer.body);
+        answer.header("set-cookie").unwrap().to_owned()
+    };
+    assert!(!cookie(&["--open"]).contains("Secure"));
+    let behind = cookie(&["--open", "--behind-proxy", "notes.example.org"]);
+    assert!(behind.ends_with("; Secure"), "{behind}");
+}
+
+#[test]
 fn it_listens_at_localhost_and_an_address_that_is_none_names_the_fix() {
     let world = World::example();
     let served = Served::start(&world, &["--listen", "localhost:0"]);

@@ -34,7 +34,7 @@ fn a_note_has_its_outline_the_notes_around_it_and_a_way_into_an_editor() {
         "<h2>Links to it</h2>",
         "/note?address=notes:lion.md",
         "See <a href=\"/note?address=notes:lion.md\">[[lion]]</a>.",
-        "<h2>Links in it</h2><ul><li><a href=\"/note?address=notes:lion.md\">notes:lion.md</a>",
+        "<h2>Links in it</h2><ul><li><bdi><a href=\"/note?address=notes:lion.md\">notes:lion.md</a></bdi>",
         "href=\"vscode://file/",
         "href=\"obsidian://open?path=",
     ] {
@@ -111,6 +111,179 @@ fn a_page_offers_nothing_that_its_visitor_may_not_do() {
     }
     let none = served.get("/runs/compare?a=&b=").body;
     assert!(none.contains("two runs are compared"), "{none}");
+}
+
+#[test]
+fn a_character_that_moves_others_is_shown_on_every_page_and_moves_nothing() {
+    let world = World::with(&[
+        (
+            "kiln\u{202e}gnp.md",
+            "# Kiln \u{202e}gnp\n\nThe kiln \u{2066}fires\u{2069} at 1280 degrees for 9\u{200b} hours.\r\nIt cools.\r\n",
+        ),
+        (
+            "other\u{202e}gnp.md",
+            "# Other \u{202e}gnp\n\nSee [[kiln\u{202e}gnp]].\n",
+        ),
+    ]);
+    world.ok(&["index"]);
+    let remember = [
+        "memory",
+        "add",
+        "--source",
+        "manual",
+        "--type",
+        "user_fact",
+        "--content",
+    ];
+    world.ok(&[&remember[..], &["The \u{202e}kiln is hot."]].concat());
+    world.ok(&["ask", "At how many degrees \u{202e}does the kiln fire?"]);
+    let served = Served::start(&world, &[]);
+    let ask = "q=At+how+many+degrees+%E2%80%AEdoes+the+kiln+fire";
+    for (path, part) in [
+        ("/?q=kiln".to_owned(), "notes:kiln\\u{202e}gnp.md, line"),
+        (
+            "/note?address=notes:kiln%E2%80%AEgnp.md".to_owned(),
+            "<h1>notes:kiln\\u{202e}gnp.md</h1>",
+        ),
+        (
+            "/note?address=gone%E2%80%AE.md".to_owned(),
+            "`gone\\u{202e}.md`",
+        ),
+        (format!("/ask?{ask}"), "degrees \\u{202e}does the kiln"),
+        (
+            format!("/ask/stream?{ask}"),
+            "degrees \\\\u{202e}does the kiln",
+        ),
+        ("/runs".to_owned(), "degrees \\u{202e}does the kiln"),
+        (
+            "/run?id=last".to_owned(),
+            "\\u{2066}fires\\u{2069} at 1280 degrees for 9\\u{200b} hours",
+        ),
+        (
+            "/runs/compare?a=last&b=last".to_owned(),
+            "degrees \\u{202e}does the kiln",
+        ),
+        ("/memory".to_owned(), "The \\u{202e}kiln is hot."),
+    ] {
+        let page = served.get(&path).body;
+        assert!(page.contains(part), "{part} in {path}: {page}");
+        let hidden = ['\u{202e}', '\u{2066}', '\u{2069}', '\u{200b}'];
+        assert!(!page.contains(hidden), "{path}: {page}");
+        // The end of a line is none of these characters.
+        assert!(!page.contains("\\u{d}"), "{path}: {page}");
+    }
+    // Links still lead to the note, and a field holds what was typed.
+    let found = served.get("/?q=a%E2%80%AEkiln").body;
+    let link = "href=\"/note?address=notes:kiln%E2%80%AEgnp.md#L";
+    assert!(found.contains(link), "{found}");
+    assert!(found.contains("value=\"a&#8238;kiln\""), "{found}");
+}
+
+#[test]
+fn the_page_of_a_run_says_that_its_record_keeps_only_a_part_of_a_text() {
+    let long = "The hay is dry and smells of summer, and the owl sleeps above it. ".repeat(8);
+    let barn = format!("# Barn\n\nThe barn holds 40 bales of hay. {long}\n");
+    let world = World::with(&[
+        ("barn.md", barn.as_str()),
+        ("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n"),
+    ]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let cut = "The record keeps no more of this text.";
+    let answer = served.get("/ask?q=How+many+bales+of+hay+does+the+barn+hold");
+    assert!(answer.body.contains("40 bales"), "{}", answer.body);
+    assert!(!answer.body.contains(cut), "{}", answer.body);
+    let record = served.get("/run?id=last").body;
+    assert!(
+        record.contains("40 bales") && record.contains(cut),
+        "{record}"
+    );
+    let whole = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    whole.ok(&["index"]);
+    whole.ok(&["ask", QUESTION]);
+    let served = Served::start(&whole, &[]);
+    let record = served.get("/run?id=last").body;
+    assert!(
+        record.contains("14 apples") && !record.contains(cut),
+        "{record}"
+    );
+}
+
+#[test]
+fn the_navigation_names_the_page_that_is_shown() {
+    let world = world();
+    world.ok(&["ask", QUESTION]);
+    let served = Served::start(&world, &[]);
+    for (path, part) in [
+        ("/", "<a href=\"/\" aria-current=\"page\">Notes</a>"),
+        ("/?q=zebra", "<a href=\"/\" aria-current=\"page\">Notes</a>"),
+        (
+            "/note?address=zebra.md",
+            "<a href=\"/\" aria-current=\"true\">Notes</a>",
+        ),
+        ("/runs", "<a href=\"/runs\" aria-current=\"page\">Runs</a>"),
+        (
+            "/run?id=last",
+            "<a href=\"/runs\" aria-current=\"true\">Runs</a>",
+        ),
+        (
+            "/status",
+            "<a href=\"/status\" aria-current=\"page\">Status</a>",
+        ),
+    ] {
+        let page = served.get(path).body;
+        assert!(page.contains(part), "{part} in {page}");
+        assert_eq!(page.matches("aria-current").count(), 1, "{path}: {page}");
+    }
+}
+
+#[test]
+fn two_runs_are_chosen_as_first_and_second_and_what_differs_is_said_in_words() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let run = |question: &str| {
+        let asked = served.post("/api/ask", &json!({"question": question}));
+        asked.json()["run_id"].as_str().unwrap().to_owned()
+    };
+    let one = run(QUESTION);
+    assert!(!served.get("/runs").body.contains(">First</th>"));
+    let (again, other) = (run(QUESTION), run("What does the lion eat?"));
+    let list = served.get("/runs").body;
+    assert!(
+        list.contains(">First</th>") && list.contains(">Second</th>"),
+        "{list}"
+    );
+    let differs = "<strong class=\"differs\">differs</strong>";
+    let same = served.get(&format!("/runs/compare?a={one}&b={again}")).body;
+    assert!(!same.contains(differs), "{same}");
+    assert_eq!(same.matches("<td>the same</td>").count(), 5, "{same}");
+    let two = served.get(&format!("/runs/compare?a={one}&b={other}")).body;
+    for part in ["Question", "Answer"] {
+        let row = format!("<th scope=\"row\">{part}</th><td>{differs}</td>");
+        assert!(two.contains(&row), "{row} in {two}");
+    }
+    let heading = format!("<h3>Answer {differs}</h3>");
+    assert_eq!(two.matches(&heading).count(), 2, "{two}");
+}
+
+#[test]
+fn the_style_and_nothing_else_of_the_pages_needs_no_token() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let host = ("Host", served.address.as_str());
+    let style = served.with("GET /style.css", &[host], "");
+    assert_eq!(style.status, 200, "{}", style.head);
+    assert_eq!(
+        style.header("content-type"),
+        Some("text/css; charset=utf-8")
+    );
+    assert!(style.header("content-security-policy").is_some());
+    assert_eq!(served.with("POST /style.css", &[host], "").status, 405);
+    for path in ["/script.js", "/", "/status"] {
+        served
+            .with(&format!("GET {path}"), &[host], "")
+            .is_refused(401, "ACCESS_DENIED");
+    }
 }
 
 #[test]

@@ -488,9 +488,9 @@ fn a_token_that_asks_too_often_has_to_wait_and_others_have_not() {
     let served = Served::start(&world, &["--requests-per-minute", "3"]);
     let token = add(&world, "busy", "search", &[]);
     for _ in 0..3 {
-        assert_eq!(served.get_as(&token, "/style.css").status, 200);
+        assert_eq!(served.get_as(&token, "/script.js").status, 200);
     }
-    let refused = served.get_as(&token, "/style.css");
+    let refused = served.get_as(&token, "/script.js");
     refused.is_refused(429, "SERVER_BUSY");
     let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=20).contains(&wait), "{wait}");

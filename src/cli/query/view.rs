@@ -68,7 +68,8 @@ pub(in crate::cli) struct HitView<'a> {
     end_byte: usize,
     /// Whether the file is unchanged since it was indexed.
     fresh: bool,
-    /// The chance that it is relevant, 0 to 1.
+    /// The chance that it is relevant, 0 to 1; null for a visitor of `serve` who sees some sources only.
+    #[schemars(with = "Option<f32>")]
     score: f32,
     /// The reranker's score for query and passage; greater is better, without bounds.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -122,6 +122,8 @@ pub enum Certainty {
     Closest,
     /// They replace a model's answer of which no sentence passed.
     InPlace,
+    /// They are the closest passages, and replace a model's answer of which no sentence passed.
+    ClosestInPlace,
 }
 
 /// The text of a chat model.
@@ -162,6 +164,17 @@ impl Answer {
     /// How the question ended.
     pub fn outcome(&self) -> Outcome {
         self.result.outcome()
+    }
+
+    /// Whether the text consists of passages of which none answers the question for certain.
+    pub fn is_closest(&self) -> bool {
+        let AnswerResult::Extracted(extracted) = &self.result else {
+            return false;
+        };
+        matches!(
+            extracted.certainty,
+            Certainty::Closest | Certainty::ClosestInPlace
+        )
     }
 
     /// The answer with canonical citations; `None` for an abstention.
@@ -255,7 +268,7 @@ impl AnswerResult {
             Self::Extracted(extracted) => match extracted.certainty {
                 Certainty::Certain => Outcome::Answered,
                 Certainty::Closest => Outcome::Closest,
-                Certainty::InPlace => Outcome::ExtractiveFallback,
+                Certainty::InPlace | Certainty::ClosestInPlace => Outcome::ExtractiveFallback,
             },
             Self::Written(written) if written.cut.is_none() => Outcome::Answered,
             Self::Written(_) => Outcome::Partial,
@@ -288,7 +301,10 @@ impl AnswerResult {
     fn in_place_of(mut self, model: &str, reasons: &str) -> Self {
         let (what, why) = match &mut self {
             Self::Extracted(extracted) => {
-                extracted.certainty = Certainty::InPlace;
+                extracted.certainty = match extracted.certainty {
+                    Certainty::Closest | Certainty::ClosestInPlace => Certainty::ClosestInPlace,
+                    Certainty::Certain | Certainty::InPlace => Certainty::InPlace,
+                };
                 (
                     "shown are the best sentences themselves",
                     extracted.why.take(),

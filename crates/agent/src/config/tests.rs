@@ -1090,6 +1090,30 @@ mod trusting {
     }
 
     #[test]
+    fn a_context_of_a_source_that_another_file_replaces_is_no_warning() {
+        let world = TestConfiguration::new();
+        let root = world.path("elsewhere");
+        let own = format!(
+            "sources: [{{name: kitchen, root: {}}}]\ncontexts: [\"kitchen: recipes\"]\n",
+            root.display()
+        );
+        world.write("home/.config/local-agent/config.yaml", &own);
+        let warnings = |text: &str| world.named(text).unwrap().config.warnings.join("\n");
+        let sources = "sources: [{name: n, root: notes}]\n";
+        assert!(
+            !warnings(sources).contains("is no source"),
+            "{}",
+            warnings(sources)
+        );
+        let both = format!("{sources}contexts: [\"kitchen: recipes\"]\n");
+        assert!(
+            warnings(&both).contains("is no source"),
+            "{}",
+            warnings(&both)
+        );
+    }
+
+    #[test]
     fn a_found_file_says_nothing_about_the_users_own_sources() {
         let world = TestConfiguration::new();
         let own = "security: {roots_must_be_within_security_root: false}\n\

@@ -382,9 +382,19 @@ impl Roots {
     }
 }
 
-/// Parses `contexts`. An invalid entry is a problem; an entry about an unknown source is a warning.
+/// Whether two values are from the same file.
+fn are_of_one_file(one: &Origin, other: &Origin) -> bool {
+    match (one, other) {
+        (Origin::File { path: one, .. }, Origin::File { path: other, .. }) => one == other,
+        _ => false,
+    }
+}
+
+/// Parses `contexts`. An invalid entry is a problem. An entry about an unknown source is a warning
+/// if the sources are in the same file; those of another file take the place of the ones it is about.
 fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec<FolderContext> {
     let origin = values.origin("contexts");
+    let must_be_known = are_of_one_file(&origin, &values.origin("sources"));
     let mut out = Vec::new();
     for item in values.list("contexts") {
         let here = origin.at(item.line);
@@ -393,6 +403,7 @@ fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec
                 if let Some(name) = context
                     .source
                     .as_ref()
+                    .filter(|_| must_be_known)
                     .filter(|name| !sources.iter().any(|source| source.name == **name))
                 {
                     findings.warn(

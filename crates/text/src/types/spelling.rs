@@ -43,20 +43,33 @@ fn is_escape(part: &str) -> bool {
     digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// Makes control, bidirectional, zero-width and tag characters visible; line breaks and tabs stay.
+/// Makes control, bidirectional, zero-width and tag characters visible; line breaks and tabs stay. So
+/// does a joiner or non-joiner behind a letter of a script that is spelled with them, and behind a
+/// part of an emoji.
 pub fn visible(text: &str) -> String {
     if !text.contains(is_hidden) {
         return text.to_owned();
     }
-    text.chars()
-        .map(|c| {
-            if is_hidden(c) {
-                format!("\\u{{{:x}}}", c as u32)
-            } else {
-                c.to_string()
-            }
-        })
-        .collect()
+    let mut out = String::with_capacity(text.len());
+    let mut before = '\0';
+    for c in text.chars() {
+        let is_spelling = matches!(c, '\u{200c}' | '\u{200d}') && takes_joiners(before);
+        if is_hidden(c) && !is_spelling {
+            out.push_str(&format!("\\u{{{:x}}}", c as u32));
+        } else {
+            out.push(c);
+        }
+        before = c;
+    }
+    out
+}
+
+/// Whether a joiner or non-joiner behind a character is a matter of spelling: the character is of a
+/// joining or an Indic script, or part of an emoji (Unicode 17, chapters 9, 12 and 23.2).
+fn takes_joiners(c: char) -> bool {
+    matches!(c, '\u{600}'..='\u{8ff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
+        || matches!(c, '\u{900}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}')
+        || matches!(c, '\u{2600}'..='\u{27bf}' | '\u{fe0f}' | '\u{1f300}'..='\u{1faff}')
 }
 
 /// Whether a character is invisible or changes the direction of the text.
@@ -70,6 +83,22 @@ fn is_hidden(c: char) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn joiners_stay_where_they_are_spelling_and_are_visible_elsewhere() {
+        for text in [
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "👩\u{200d}🔬",
+            "❤\u{fe0f}\u{200d}🔥",
+        ] {
+            assert_eq!(visible(text), text);
+        }
+        assert_eq!(visible("pay\u{200d}pal"), "pay\\u{200d}pal");
+        assert_eq!(visible("\u{200c}a"), "\\u{200c}a");
+        assert_eq!(visible("می\u{200c}\u{200c}خ"), "می\u{200c}\\u{200c}خ");
+        assert_eq!(visible("م\u{202e}x"), "م\\u{202e}x");
+    }
 
     #[test]
     fn a_broken_escape_is_refused() {
