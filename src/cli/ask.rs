@@ -35,7 +35,7 @@ use local_agent_verify::Report;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let question = args.question();
-    if args.full {
+    if args.full && !context.out.json {
         talk("note: --full has no effect; an answer is always shown whole");
     }
     let loaded = context.load()?;

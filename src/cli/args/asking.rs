@@ -253,7 +253,7 @@ pub(crate) struct Ask {
     /// Use the fast model when a chat model answers
     #[arg(long)]
     pub fast: bool,
-    /// Accepted for scripts of the Python version; says that it has no effect
+    /// Has no effect; accepted for scripts of the Python version
     #[arg(long, hide = true)]
     pub full: bool,
     /// Answer from this one file, read whole

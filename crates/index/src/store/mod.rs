@@ -383,21 +383,27 @@ fn migrate(conn: &mut Connection) -> Result<()> {
     checkpoint(conn)
 }
 
-/// Opens `path` for reading only; `None` if it does not exist. Nothing is created or changed. If
-/// the system allows no writes (a read-only folder), the file is read as immutable.
+/// Opens `path` for reading only; `None` if it does not exist. Nothing is created or changed, except
+/// that the transaction of a killed writer is rolled back. If the system allows no writes (a
+/// read-only folder), the file is read as immutable.
 pub(crate) fn open_read(path: &Path, database: Database) -> Result<Option<Connection>> {
     for _ in 0..OPEN_ATTEMPTS {
         let before = identity(path);
-        let opened = open_read_once(path, database);
+        let opened = open_read_once(path, database, true);
         // If another database was swapped in meanwhile, the files next to it belong to that one.
         if identity(path) == before {
             return opened;
         }
     }
-    open_read_once(path, database)
+    open_read_once(path, database, true)
 }
 
-fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>> {
+/// `may_roll_back`: see [`roll_back`]; it is tried once.
+fn open_read_once(
+    path: &Path,
+    database: Database,
+    may_roll_back: bool,
+) -> Result<Option<Connection>> {
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
     match found {
@@ -428,6 +434,10 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     });
     let conn = match plain {
         Ok(conn) => conn,
+        // What was rolled back may have been the creation of the whole database.
+        Err(e) if may_roll_back && is_unfinished(&e) && roll_back(&path).is_ok() => {
+            return open_read_once(&path, database, false);
+        }
         Err(e)
             if matches!(
                 e.sqlite_error_code(),
@@ -453,6 +463,24 @@ fn open_read_once(path: &Path, database: Database) -> Result<Option<Connection>>
     day_in_path::register(&conn)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(Some(conn))
+}
+
+/// Whether a file cannot be read because the rollback journal beside it belongs to a transaction
+/// whose writer was killed. A connection that only reads cannot use that journal.
+fn is_unfinished(e: &rusqlite::Error) -> bool {
+    let unfinished = rusqlite::ffi::SQLITE_READONLY_ROLLBACK;
+    e.sqlite_error()
+        .is_some_and(|error| error.extended_code == unfinished)
+}
+
+/// Rolls back the transaction of a killed writer, as SQLite does for each connection that may write.
+fn roll_back(path: &Path) -> rusqlite::Result<()> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
 /// Makes query plans independent of bound values. Otherwise SQLite guesses the number of rows from
@@ -627,6 +655,34 @@ mod tests {
             examine(&path, Database::Embeddings).unwrap(),
             FoundDatabase::Foreign(_, 1)
         ));
+    }
+
+    /// A database whose creation was torn by a kill was damaged for readers, again and again, until a
+    /// writer came.
+    #[test]
+    fn a_database_whose_creation_was_torn_is_none_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("durable.sqlite");
+        drop(open_write(&path, Database::Durable).unwrap());
+        let mut bytes = fs::read(&path).unwrap();
+        // The first transaction has a rollback journal, and half of the second page was written.
+        bytes[18..20].fill(1);
+        bytes.truncate(4096 + 2048);
+        let mut journal = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7".to_vec();
+        for word in [0_u32, 7, 0, 512, 4096] {
+            journal.extend(word.to_be_bytes());
+        }
+        journal.resize(512, 0);
+        for side in ["-wal", "-shm"] {
+            let _ = fs::remove_file(dir.path().join(format!("durable.sqlite{side}")));
+        }
+        fs::write(&path, &bytes).unwrap();
+        let journal_path = dir.path().join("durable.sqlite-journal");
+        fs::write(&journal_path, &journal).unwrap();
+        assert!(open_read(&path, Database::Durable).unwrap().is_none());
+        assert!(!journal_path.exists());
+        drop(open_write(&path, Database::Durable).unwrap());
+        assert!(open_read(&path, Database::Durable).unwrap().is_some());
     }
 
     #[test]
