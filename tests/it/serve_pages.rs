@@ -126,16 +126,7 @@ fn a_character_that_moves_others_is_shown_on_every_page_and_moves_nothing() {
         ),
     ]);
     world.ok(&["index"]);
-    let remember = [
-        "memory",
-        "add",
-        "--source",
-        "manual",
-        "--type",
-        "user_fact",
-        "--content",
-    ];
-    world.ok(&[&remember[..], &["The \u{202e}kiln is hot."]].concat());
+    world.ok(&["memory", "add", "The \u{202e}kiln is hot."]);
     world.ok(&["ask", "At how many degrees \u{202e}does the kiln fire?"]);
     let served = Served::start(&world, &[]);
     let ask = "q=At+how+many+degrees+%E2%80%AEdoes+the+kiln+fire";
