@@ -9,6 +9,7 @@ use rmcp::service::{Peer, RoleServer, SubscriptionContext};
 
 use super::resources::{self, seen, subject_of};
 use super::{Service, tools};
+use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::FileStamp;
 
@@ -143,16 +144,20 @@ async fn notify(subscriptions: Arc<Subscriptions>, service: Arc<Service>, peer: 
 /// number. The ledger records the others like calls of a tool that failed.
 pub(super) fn acceptable(service: &Service, wanted: &SubscriptionFilter) -> SubscriptionFilter {
     let named = wanted.resource_subscriptions.iter().flatten();
+    let sandbox = service.sandbox();
     let visible = named
         .take(MOST_WATCHED)
-        .filter(|uri| can_be_seen(service, uri));
+        .filter(|uri| can_be_seen(service, &sandbox, uri));
     let mut accepted = SubscriptionFilter::new();
     accepted.resource_subscriptions = Some(visible.cloned().collect());
     accepted
 }
 
-fn can_be_seen(service: &Service, uri: &str) -> bool {
-    let looked = service.sandbox().and_then(|sandbox| seen(&sandbox, uri));
+fn can_be_seen(service: &Service, sandbox: &Result<Sandbox>, uri: &str) -> bool {
+    let looked = match sandbox {
+        Ok(sandbox) => seen(sandbox, uri),
+        Err(failure) => Err(failure.clone()),
+    };
     match looked {
         Ok(_) => true,
         Err(failure) => {

@@ -56,6 +56,7 @@ fn the_daily_commands_of_a_qmd_user_work_as_they_are_typed() {
         &["ls", "mine"],
         &["search", "sync", "conflicts"],
         &["search", "sync", "-n", "3", "-c", "mine", "--full"],
+        &["search", "sync", "-c", " mine , mine"],
         &["vsearch", "files", "kept", "twice"],
         &[
             "query",

@@ -1,7 +1,7 @@
 //! Filters, fusion, packing: from a query to ranked chunks, and from ranked chunks to an evidence
 //! snapshot.
 //!
-//! Readers never write. A stale projection is searched as it is: a hit whose key differs from its
+//! Readers never write (but for a transaction of a killed writer, which they roll back). A stale projection is searched as it is: a hit whose key differs from its
 //! row's key is dropped, and the answer says `stale` with the command that fixes it. All rows of
 //! one answer come from one read transaction.
 

@@ -5,7 +5,7 @@
 //! first hundred bytes of the file, so a file of another program is never written, not even by a
 //! pragma. Schemas are in `migrations/`.
 
-use std::io::Read as _;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -311,6 +311,7 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
         remove_all(path)?;
     }
     replace::forget_old_log(path)?;
+    refuse_journal_with_a_name(path)?;
     let mut conn = Connection::open_with_flags(
         writable(path)?,
         OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW,
@@ -474,13 +475,58 @@ fn is_unfinished(e: &rusqlite::Error) -> bool {
 }
 
 /// Rolls back the transaction of a killed writer, as SQLite does for each connection that may write.
-fn roll_back(path: &Path) -> rusqlite::Result<()> {
+fn roll_back(path: &Path) -> Result<()> {
+    refuse_journal_with_a_name(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
-    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+    Ok(conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?)
+}
+
+/// The last bytes of a rollback journal that names a super-journal ("The Rollback Journal" in
+/// SQLite's file format).
+const END_OF_NAME: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
+
+/// Refuses a rollback journal that names another file. SQLite deletes that file after the rollback,
+/// wherever it is. A transaction of this program changes one database, so its journals name none.
+///
+/// # Errors
+/// `DB_FOREIGN`; `DB_ERROR` if the journal cannot be read.
+fn refuse_journal_with_a_name(path: &Path) -> Result<()> {
+    let (folder, name) = split(path)?;
+    let journal = format!("{name}-journal");
+    let unread = |e: std::io::Error| unreadable(&folder.join(&journal), &e);
+    let opened = StateDirectory::open_configured(folder).map_err(unread)?;
+    let file = opened.map_or(Ok(None), |opened| opened.read(&journal));
+    let Some(mut file) = file.map_err(unread)? else {
+        return Ok(());
+    };
+    let mut end = [0; END_OF_NAME.len()];
+    let has_end = file.metadata().map_err(unread)?.len() > end.len() as u64;
+    if !has_end {
+        return Ok(());
+    }
+    file.seek(SeekFrom::End(-(end.len() as i64)))
+        .and_then(|_| file.read_exact(&mut end))
+        .map_err(unread)?;
+    if end != END_OF_NAME {
+        return Ok(());
+    }
+    let journal = folder.join(journal);
+    let message = format!(
+        "{} names another file, so it is not of this program",
+        journal.display()
+    );
+    let aside = format!("{}.aside", journal.display());
+    Err(Failure::new(ErrorCode::DbForeign, message)
+        .with_hint(format!(
+            "mv {} {}",
+            quoted(&journal),
+            quoted(Path::new(&aside))
+        ))
+        .into())
 }
 
 /// Makes query plans independent of bound values. Otherwise SQLite guesses the number of rows from
@@ -683,6 +729,38 @@ mod tests {
         assert!(!journal_path.exists());
         drop(open_write(&path, Database::Durable).unwrap());
         assert!(open_read(&path, Database::Durable).unwrap().is_some());
+    }
+
+    /// SQLite deletes the file that a journal names.
+    #[test]
+    fn a_journal_that_names_another_file_deletes_it_for_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, victim) = (dir.path().join("durable.sqlite"), dir.path().join("victim"));
+        drop(open_write(&path, Database::Durable).unwrap());
+        fs::write(&victim, "mine").unwrap();
+        let mut journal = END_OF_NAME.to_vec();
+        for word in [0_u32, 7, 6, 512, 4096] {
+            journal.extend(word.to_be_bytes());
+        }
+        journal.resize(512, 0);
+        let name = victim.to_str().unwrap().as_bytes();
+        let sum = name.iter().map(|byte| u32::from(*byte)).sum::<u32>();
+        journal.extend([&0_u32.to_be_bytes()[..], name].concat());
+        journal.extend((name.len() as u32).to_be_bytes());
+        journal.extend(sum.to_be_bytes());
+        journal.extend(END_OF_NAME);
+        // The database is out of WAL mode, in which a rollback journal counts.
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[18..20].fill(1);
+        fs::write(&path, bytes).unwrap();
+        for side in ["-wal", "-shm"] {
+            let _ = fs::remove_file(dir.path().join(format!("durable.sqlite{side}")));
+        }
+        fs::write(dir.path().join("durable.sqlite-journal"), &journal).unwrap();
+        let refused = open_write(&path, Database::Durable).unwrap_err();
+        assert_eq!(refused.code(), ErrorCode::DbForeign);
+        let _ = open_read(&path, Database::Durable);
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
 
     #[test]
