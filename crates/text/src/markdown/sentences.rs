@@ -52,7 +52,8 @@ pub struct Sentence {
 
 /// Splits markdown text (a chunk of a note, or an answer) into sentences, in order, not
 /// overlapping. Every byte that is neither white space nor markup belongs to exactly one. A soft
-/// line break is a space; a hard one ends a sentence.
+/// line break is a space; a hard one ends a sentence, and so does one between lines like "Front tyres:
+/// 2.3 bar".
 pub fn sentences(text: &str) -> Vec<Sentence> {
     let (masked, _) = comments::mask(text);
     let leaves = Leaves::of(&masked);
@@ -106,7 +107,8 @@ struct Leaf {
 }
 
 impl Leaf {
-    /// The range, split at hard line breaks and after a callout's title.
+    /// The range, split at hard line breaks, between lines of "label: value", and after a callout's
+    /// title.
     fn hard_lines(&self, text: &str) -> Vec<Range<usize>> {
         let mut range = self.range.clone();
         let mut breaks = self.breaks.clone();
@@ -117,9 +119,11 @@ impl Leaf {
             range.start += mark;
             breaks.insert(0, title_end.max(range.start));
         }
+        breaks.extend(beside_labelled_lines(text, &range));
         breaks.push(range.end);
         // A hard break can be inside the callout's marker.
         breaks.sort_unstable();
+        breaks.dedup();
         breaks.retain(|b| range.contains(b) || *b == range.end);
         let starts = std::iter::once(range.start).chain(breaks.clone());
         starts
@@ -128,6 +132,53 @@ impl Leaf {
             .filter(|r| !r.is_empty())
             .collect()
     }
+}
+
+/// Maximum number of bytes and words of the label of a line.
+const LONGEST_LABEL: usize = 48;
+const MOST_LABEL_WORDS: usize = 5;
+
+/// Where lines begin that are "label: value", as one before or behind them is, and where the text
+/// behind such lines begins. A line in lower case goes on with the one before it.
+fn beside_labelled_lines(text: &str, range: &Range<usize>) -> Vec<usize> {
+    let lines: Vec<&str> = text[range.clone()].split_inclusive('\n').collect();
+    let labelled: Vec<bool> = lines.iter().map(|line| is_labelled(line)).collect();
+    let is_in_run = |n: usize| {
+        let beside = [n.checked_sub(1), Some(n + 1)];
+        let is_labelled = |at: Option<usize>| at.and_then(|at| labelled.get(at)) == Some(&true);
+        labelled.get(n) == Some(&true) && beside.into_iter().any(is_labelled)
+    };
+    let mut out = Vec::new();
+    let mut at = range.start;
+    for (n, line) in lines.iter().enumerate() {
+        let goes_on = line
+            .trim_start_matches(MARKS)
+            .starts_with(char::is_lowercase);
+        if n > 0 && (is_in_run(n) || is_in_run(n - 1) && !goes_on) {
+            // The line break belongs to what is behind it, and so do the quote marks.
+            out.push(at - 1);
+        }
+        at += line.len();
+    }
+    out
+}
+
+/// Signs before the label of a line: quote marks and emphasis.
+const MARKS: &[char] = &[' ', '\t', '>', '*', '_'];
+
+/// Whether a line is "label: value".
+fn is_labelled(line: &str) -> bool {
+    let line = line.trim_start_matches(MARKS);
+    let Some((label, value)) = line.split_once(':') else {
+        return false;
+    };
+    let begins = |c: char| c.is_alphanumeric() && !c.is_lowercase();
+    label.len() <= LONGEST_LABEL
+        && label.starts_with(begins)
+        && label.split_whitespace().count() <= MOST_LABEL_WORDS
+        && !label.contains(['.', '?', '!', '|'])
+        && value.trim_start_matches('*').starts_with([' ', '\t'])
+        && !value.trim().is_empty()
 }
 
 /// The length of `[!note]`, `[!note]+` or `[!note]-` at the start of a callout.
@@ -573,6 +624,25 @@ mod tests {
             cut("See [[Dr. No. Film|x. Y]]. Ok"),
             ["See [[Dr. No. Film|x. Y]].", "Ok"]
         );
+    }
+
+    #[test]
+    fn lines_of_label_and_value_are_cut_and_wrapped_lines_are_not() {
+        assert_eq!(
+            cut("Front tyres: 2.3 bar\nRear tyres: 2.6 bar when\nloaded"),
+            ["Front tyres: 2.3 bar", "Rear tyres: 2.6 bar when\nloaded"]
+        );
+        assert_eq!(
+            cut("> **Anna:** yes\n> **Tom:** no\n> Both agreed."),
+            ["**Anna:** yes", "**Tom:** no", "Both agreed."]
+        );
+        for whole in [
+            "Note: this goes on in\nBerlin and in Rome",
+            "we say: yes\nthey say: no",
+            "See: https://a.b\nc",
+        ] {
+            assert_eq!(cut(whole), [whole]);
+        }
     }
 
     #[test]

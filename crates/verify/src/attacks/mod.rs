@@ -13,6 +13,7 @@ mod honest_values;
 mod hostile;
 mod household;
 mod languages;
+mod listed_values;
 mod literals;
 mod markup;
 mod names;

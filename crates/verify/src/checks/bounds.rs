@@ -58,9 +58,22 @@ pub(super) fn is_limited(alignment: &Alignment<'_>) -> bool {
 /// 300", "eine Rechnung über 300".
 pub(super) fn may_be_no_bound(claim: &Reading, atom: &Atom) -> bool {
     const OPEN: &[&str] = list!("bounds.open");
-    let before = atom.tokens.start.checked_sub(1);
-    let before = before.and_then(|at| claim.text.tokens.get(at));
-    before.is_some_and(|t| OPEN.contains(&&*claim.lower_word(t)))
+    is_before(claim, atom, 1, OPEN)
+}
+
+/// Whether the words before a number of the claim say how far something rises: "pumped up to 4.2 bar".
+pub(super) fn rises_to(claim: &Reading, atom: &Atom) -> bool {
+    const RISING: &[&str] = list!("bounds.rising");
+    is_before(claim, atom, 1, &["to"])
+        && is_before(claim, atom, 2, &["up"])
+        && is_before(claim, atom, 3, RISING)
+}
+
+/// Whether the word so many places before an atom is one of a list.
+fn is_before(claim: &Reading, atom: &Atom, places: usize, list: &[&str]) -> bool {
+    let at = atom.tokens.start.checked_sub(places);
+    let token = at.and_then(|at| claim.text.tokens.get(at));
+    token.is_some_and(|t| list.contains(&&*claim.lower_word(t)))
 }
 
 /// Maximum number of words from a "nobody" to the number that it bounds.

@@ -52,6 +52,7 @@ mod language;
 mod left_out;
 mod limits;
 mod listed_parts;
+mod listed_values;
 mod literals;
 mod modality;
 mod month_parts;
@@ -308,8 +309,9 @@ fn is_proven_by_a_row(case: &Case<'_>) -> bool {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 24] = [
+    let checks: [EverydayCheck; 25] = [
         cells::check,
+        listed_values::check,
         ends::check,
         boxes::check,
         boxes::person,

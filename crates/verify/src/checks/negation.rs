@@ -417,7 +417,8 @@ fn bounds_a_number(reading: &Reading, tokens: &[Token], negation: &Token) -> boo
     }
 }
 
-fn is_than(reading: &Reading, token: &Token) -> bool {
+/// Whether a word stands before the second side of a comparison.
+pub(super) fn is_than(reading: &Reading, token: &Token) -> bool {
     matches!(&*reading.lower_word(token), "than" | "als" | "que")
 }
 

@@ -70,7 +70,8 @@ pub(super) fn check(
             let is_open = matched.iter().all(|m| m.bound.is_none());
             let turned = bounds::turned(case.claim, atom, n);
             let bounded = bounds::agree(alignment, n, matched.clone(), near)
-                || turned.is_some_and(|n| bounds::agree(alignment, &n, matched, near));
+                || turned.is_some_and(|n| bounds::agree(alignment, &n, matched, near))
+                || is_open && bounds::rises_to(case.claim, atom);
             let unsure = bounds::may_be_no_bound(case.claim, atom) || bounds::is_limited(alignment);
             let effect = match is_open && unsure {
                 true => Effect::Doubts,
