@@ -69,6 +69,7 @@ impl OpenStores<'_> {
             Lookup::InPath(parts) => self.in_path(parts)?,
             Lookup::WithTasks => return self.with_tasks(),
             Lookup::Tagged(tag) => return self.tagged(tag),
+            Lookup::MostLinked(most) => return self.most_linked(*most),
         };
         let all = notes.len();
         Ok(MoreNotes { notes, all })
@@ -136,6 +137,18 @@ impl OpenStores<'_> {
         });
         let documents = self.engine.allowed(&scope)?;
         self.listed(documents.iter().flat_map(IdSet::iter).collect())
+    }
+
+    /// The notes that the question covers to which most others link, at most `most`.
+    fn most_linked(&self, most: usize) -> Result<MoreNotes> {
+        let allowed = self.engine.allowed(self.scope)?;
+        let documents = self.engine.index().documents_by_links()?.into_iter();
+        let covered = |id: &i64| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
+        let documents: Vec<i64> = documents.filter(covered).collect();
+        let all = documents.len();
+        let first = documents.into_iter().take(most).collect();
+        let notes = self.listed(first)?.notes;
+        Ok(MoreNotes { notes, all })
     }
 
     /// The first [`MOST_LISTED`] documents, and their number. A file that cannot be read is neither

@@ -188,7 +188,6 @@ fn answer(
     let EvidenceSearch {
         packed,
         found,
-        is_relevant,
         state,
     } = trail.timed("retrieve", || retrieve(&stores, embedder))?;
     observe(&Event::Frozen {
@@ -200,7 +199,7 @@ fn answer(
         return Ok(state.answer(extracted));
     };
     // The search found nothing relevant, so no model is asked.
-    if tools.is_none() && (packed.snapshot.items().is_empty() || !is_relevant) {
+    if tools.is_none() && (packed.snapshot.items().is_empty() || !found.is_relevant) {
         let extracted = trail.timed("extract", || found.extract(&stores, packed))?;
         if extracted.result.outcome() != Outcome::Answered {
             return Ok(state.answer(extracted));
@@ -260,7 +259,6 @@ struct Stores<'a> {
 struct EvidenceSearch<'a> {
     packed: Packed,
     found: FoundEvidence<'a>,
-    is_relevant: bool,
     state: SearchState,
 }
 
@@ -269,6 +267,8 @@ struct FoundEvidence<'a> {
     /// The model that embedded the question; `None` if it was not embedded.
     model: Option<&'a Embedder>,
     hits: Vec<Hit>,
+    /// Whether the best hit is better than a guess.
+    is_relevant: bool,
 }
 
 /// The state of the index as a search reports it.
@@ -354,8 +354,8 @@ fn retrieve<'a>(
         found: FoundEvidence {
             model,
             hits: found.hits,
+            is_relevant: found.is_relevant,
         },
-        is_relevant: found.is_relevant,
         state: SearchState {
             coverage: found.coverage,
             stale: found.stale,
@@ -400,10 +400,19 @@ impl FoundEvidence<'_> {
             more: &|lookup| library.more(lookup),
             today: question.today,
         };
-        let extracted = extractive::extract(question.text, evidence)?;
+        let mut extracted = extractive::extract(question.text, evidence)?;
+        let is_guess = !self.is_relevant && !extracted.certain;
+        if is_guess && !rarity.is_empty() && rarity.values().all(|word| !word.known) {
+            extracted.passages.clear();
+            extracted.why = Some(UNKNOWN_WORDS.to_owned());
+        }
         of_extracted(extracted, packed, &question.verify, question.strict)
     }
 }
+
+/// Why a question whose words are in no note, and that no passage fits, has no answer.
+const UNKNOWN_WORDS: &str =
+    "No note has a word of the question, and no passage is close to its meaning.";
 
 /// The rarity of a term that was not looked up in the index.
 const UNSEEN: Rarity = Rarity {

@@ -70,6 +70,20 @@ impl IndexReader {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// Row ids of the indexed documents: those that most documents link to first, then by source and
+    /// path. A link counts for every document with the file name that it gives.
+    pub fn documents_by_links(&self) -> Result<Vec<i64>> {
+        let mut statement = self.conn.prepare(
+            "SELECT documents.id FROM documents
+             JOIN sources ON sources.id = source_id
+             LEFT JOIN (SELECT target_key, count(DISTINCT document_id) AS linking
+                        FROM links GROUP BY target_key) ON target_key = stem_key
+             WHERE status = 'indexed' ORDER BY coalesce(linking, 0) DESC, name, rel_path",
+        )?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// The data for determining the days of these documents, by row id; missing ids are left out.
     pub fn days_of(&self, documents: &[i64]) -> Result<HashMap<i64, StoredDay>> {
         let mut statement = self.conn.prepare(

@@ -447,6 +447,8 @@ pub(super) const EMAIL: Cues = Cues(list(DATA, "email"), list(DATA, "email.unspa
 
 /// Phrases that ask for a summary of a note.
 pub(super) const SUMMARY: Cues = Cues(list(DATA, "summary"), list(DATA, "summary.unspaced"));
+/// Words for all notes together.
+pub(super) const COLLECTION: WordList = list(DATA, "collection");
 
 /// The first word of a yes-or-no question.
 pub(super) const POLAR: WordList = list(DATA, "polar");

@@ -47,6 +47,7 @@ mod list_amounts;
 mod lists;
 mod newest;
 mod note;
+mod overview;
 mod parts;
 mod passage;
 mod periods;
@@ -113,6 +114,8 @@ pub(super) enum Lookup<'a> {
     WithTasks,
     /// Notes with this tag, or one below it.
     Tagged(&'a str),
+    /// At most this many notes, those to which most others link first.
+    MostLinked(usize),
 }
 
 /// Additional notes.
@@ -151,6 +154,11 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     } = evidence;
     let mut sources = notes;
     let asked = ParsedQuestion::read(question, today, rarity);
+    if overview::is_asked(&asked)
+        && let Some(extracted) = overview::extract(&asked, more)?
+    {
+        return Ok(extracted);
+    }
     let parts = match asked.kind {
         QuestionKind::Difference | QuestionKind::Summary => Vec::new(),
         _ => parts::of(question),

@@ -13,6 +13,8 @@ const NAMED: f32 = 0.5;
 const MOST: usize = 14;
 /// Maximum number of list items that are shown for a section without a sentence.
 const ITEMS: usize = 6;
+/// Maximum number of sentences and list items that stand for one of several notes.
+const LEAD: usize = 2;
 /// The note or section in question is shown whole when it has at most this many characters.
 const SHORT: usize = 1000;
 /// The question means a section when its heading covers this share of the question.
@@ -116,6 +118,25 @@ fn skeleton(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
         let units = begins.iter().filter_map(|i| found.unit(*i));
         pieces.extend(passage::joined(of, units));
     }
+    (!pieces.is_empty()).then(|| Passage::new(note, pieces))
+}
+
+/// The first heading of a note, and its first sentence or list items.
+pub(super) fn lead(ranked: &Ranked<'_>, note: usize) -> Option<Passage> {
+    let of = ranked.found.notes.get(note)?;
+    let sections = 0..of.sections.len().min(MOST);
+    let heading = sections
+        .clone()
+        .find_map(|index| heading(ranked, note, index));
+    let begins = sections
+        .map(|index| beginning(ranked, note, index))
+        .find(|begins| !begins.is_empty());
+    let units = begins.iter().flatten();
+    let units = units.take(LEAD).filter_map(|i| ranked.found.unit(*i));
+    let pieces: Vec<Piece> = heading
+        .into_iter()
+        .chain(passage::joined(of, units))
+        .collect();
     (!pieces.is_empty()).then(|| Passage::new(note, pieces))
 }
 

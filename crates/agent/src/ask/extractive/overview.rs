@@ -1,0 +1,112 @@
+//! What all notes are about: "Summarize the vault". Each note is shown by its first heading and its
+//! first sentence.
+
+use super::cues;
+use super::note::NoteText;
+use super::passage::Passage;
+use super::question::{ParsedQuestion, QuestionKind};
+use super::rank::{self, Found};
+use super::{Extracted, Lookup, MoreNotes, summary, units};
+use local_agent_text::error::Result;
+
+/// Maximum number of notes that are shown.
+const MOST: usize = 12;
+
+/// Whether a question asks for a summary of all notes and of nothing else.
+pub(super) fn is_asked(question: &ParsedQuestion) -> bool {
+    let lower = question.text.to_lowercase();
+    let is_collection = |word: &str| cues::holds(cues::COLLECTION, word);
+    let asks_for_summary = |word: &str| {
+        let mut words = cues::SUMMARY.spaced().split([' ', '|']);
+        words.any(|own| own == word)
+    };
+    let says_only_that = |word: &str| is_collection(word) || asks_for_summary(word);
+    let mut terms = question.terms.iter();
+    question.kind == QuestionKind::Summary
+        && cues::split(&lower).any(is_collection)
+        && terms.all(|term| says_only_that(&term.word.to_lowercase()))
+}
+
+/// The beginnings of the notes to which most others link; `None` if the question covers fewer than
+/// two notes.
+///
+/// # Errors
+/// Those of `more`.
+pub(super) fn extract(
+    question: &ParsedQuestion,
+    more: &dyn Fn(&Lookup<'_>) -> Result<MoreNotes>,
+) -> Result<Option<Extracted>> {
+    let MoreNotes { notes, all } = more(&Lookup::MostLinked(MOST))?;
+    let notes: Vec<NoteText> = notes.into_iter().map(NoteText::read).collect();
+    let units = units::of_notes(&notes);
+    let found = Found {
+        notes: &notes,
+        units: &units,
+    };
+    let ranked = rank::rank(question.clone(), found, None)?;
+    let passages: Vec<Passage> = (0..notes.len())
+        .filter_map(|note| summary::lead(&ranked, note))
+        .collect();
+    if passages.len() < 2 {
+        return Ok(None);
+    }
+    let why = said(passages.len(), all);
+    Ok(Some(Extracted {
+        notes,
+        passages,
+        certain: true,
+        computed: None,
+        why: Some(why),
+    }))
+}
+
+/// Which notes are shown, and how.
+fn said(shown: usize, all: usize) -> String {
+    let which = match shown < all {
+        true => format!("These are {shown} of {all} notes, those to which most others link first"),
+        false => format!("These are all {all} notes"),
+    };
+    format!(
+        "{which}, each with its first heading and sentence; without a chat model nothing is put into other words."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Day;
+    use super::super::question::Rarity;
+    use super::*;
+
+    fn asks(text: &str) -> bool {
+        let rarity = Rarity {
+            idf: 1.0,
+            known: true,
+        };
+        let today = Day::parse("2026-06-20").unwrap();
+        is_asked(&ParsedQuestion::read(text, today, &|_| rarity))
+    }
+
+    #[test]
+    fn only_a_question_about_all_notes_asks_for_them() {
+        for all in [
+            "Summarize the vault",
+            "summarize my notes",
+            "What are my notes about?",
+            "Give me an overview of everything",
+            "Fasse meine Notizen zusammen",
+            "Résume toutes mes notes",
+            "Resumen de mis notas",
+        ] {
+            assert!(asks(all), "{all}");
+        }
+        for one in [
+            "Summarize the garden note",
+            "Summarize my notes about the oven",
+            "Summarize this note",
+            "Which notes are about bread?",
+            "Fasse die Notiz zum Garten zusammen",
+        ] {
+            assert!(!asks(one), "{one}");
+        }
+    }
+}
