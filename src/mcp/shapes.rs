@@ -215,6 +215,8 @@ pub(super) struct SearchPage {
     pub(super) outcome: &'static str,
     /// Best first.
     pub(super) hits: Vec<SearchHit>,
+    /// Which words no note has, and what was searched in their place.
+    pub(super) unknown_words: Vec<String>,
     /// Gives the next page; null on the last page.
     pub(super) next_cursor: Option<String>,
     pub(super) coverage: Covered,

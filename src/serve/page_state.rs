@@ -13,15 +13,49 @@ pub(super) fn state(shell: &Shell, state: &Value) -> Markup {
             (counted(&state["documents"], "document")) " in " (counted(&state["chunks"], "chunk")) "; model: "
             (state["model"].as_str().unwrap_or("none"))
         }
+        @if let Some(embedded) = state["coverage"]["embedded"].as_u64() {
+            p { (embedded) " of " (counted(&state["coverage"]["chunks"], "chunk")) " can be found by meaning." }
+        }
+        @if let Some(why) = state["model_reason"].as_str() { p { "The model was chosen because " (why) "." } }
+        @for job in ["index_job", "embed_job"].iter().filter_map(|job| state[*job].as_str()) {
+            p { "Running: " (job) }
+        }
         table {
             tr { th scope="col" { "Source" } th scope="col" { "Kind" } th scope="col" { "Documents" } }
             @for source in items(state, "sources") {
                 tr { td { (text(source, "name")) } td { (text(source, "kind")) } td { (source["documents"]) } }
             }
         }
+        (skipped(state))
         (behind(state))
+        @if let Some(why) = state["vectors_without_say"].as_str() { p class="stale" { (why) } }
     };
     page("Status", shell, &body)
+}
+
+/// The files that are in no index, by kind and reason.
+fn skipped(state: &Value) -> Markup {
+    let kinds = items(state, "skipped_kinds");
+    html! {
+        @if !kinds.is_empty() {
+            h2 { (counted(&state["skipped_files"], "file")) " skipped" }
+            ul {
+                @for kind in kinds {
+                    li {
+                        (counted(&kind["files"], "file")) " " (named_extension(kind)) ": " (text(kind, "reason"))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The extension of a kind of files in words.
+fn named_extension(kind: &Value) -> &str {
+    match text(kind, "extension") {
+        "" => "without an extension",
+        extension => extension,
+    }
 }
 
 /// The memories.

@@ -19,7 +19,6 @@ use super::hints;
 use super::index::say_failures;
 use super::output::{Output, talk, visible};
 use local_agent_agent::config::Config;
-use local_agent_agent::operations::corrections::{Correction, Why};
 use local_agent_agent::operations::recency::Recency;
 use local_agent_agent::operations::search::{Search, Searched, search};
 use local_agent_agent::operations::{IndexRun, Library, jobs};
@@ -216,8 +215,9 @@ impl Shown<'_> {
 
     fn print_text(&self) {
         let (out, searched) = (self.out, self.searched);
-        say_corrections(&searched.corrections);
-        say_words_in_no_note(&searched.words_in_no_note, &searched.corrections);
+        for line in searched.unknown_words() {
+            talk(&visible(&line));
+        }
         if searched.found.hits.is_empty() {
             out.line(&nothing(self.args, searched));
         }
@@ -372,49 +372,6 @@ fn weak_hits(n: usize) -> String {
     match n {
         1 => "1 weak hit is left out (--all shows it)".to_owned(),
         n => format!("{n} weak hits are left out (--all shows them)"),
-    }
-}
-
-/// Reports on stderr, in one line, the words that no note contains and that have no correction.
-fn say_words_in_no_note(words: &[String], corrections: &[Correction]) {
-    let is_said = |word: &&String| !corrections.iter().any(|one| one.word == **word);
-    let words: Vec<String> = words
-        .iter()
-        .filter(is_said)
-        .map(|word| format!("`{}`", visible(word)))
-        .collect();
-    match words.as_slice() {
-        [] => {}
-        [word] => talk(&format!("no note holds the word {word}")),
-        words => talk(&format!("no note holds the words {}", words.join(", "))),
-    }
-}
-
-/// Reports on stderr the words that no note contains, with their corrections.
-fn say_corrections(corrections: &[Correction]) {
-    for one in corrections {
-        let Some(first) = one.instead.first() else {
-            continue;
-        };
-        let others = one.instead.iter().skip(1).map(|word| visible(word));
-        let others: Vec<String> = others.collect();
-        let also = if others.is_empty() {
-            String::new()
-        } else {
-            format!(" (there are also: {})", others.join(", "))
-        };
-        let (word, first) = (visible(&one.word), visible(first));
-        talk(&match (one.why, one.used) {
-            (Why::Begins, _) => {
-                format!("no note holds the word `{word}`; searched for `{first}`{also}")
-            }
-            (Why::Spelling, true) => {
-                format!("no note holds the word `{word}`; searched for `{first}`")
-            }
-            (Why::Spelling, false) => {
-                format!("no note holds the word `{word}`; did you mean `{first}`?")
-            }
-        });
     }
 }
 

@@ -92,6 +92,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         } else {
             "found"
         },
+        unknown_words: searched.unknown_words(),
         next_cursor: (end < found.hits.len()).then(|| cursor(end, &of)),
         coverage: covered(found.coverage),
         stale: behind(&found.stale, &searched.index_stale(from..end)),
@@ -136,6 +137,9 @@ fn page_text(page: &SearchPage, is_first: bool) -> String {
                 ""
             },
         );
+    }
+    for line in &page.unknown_words {
+        let _ = writeln!(text, "{line}");
     }
     say_limits(&mut text, &page.coverage, &page.stale);
     say_next(&mut text, page.next_cursor.as_deref());

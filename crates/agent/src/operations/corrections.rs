@@ -37,6 +37,47 @@ pub enum Why {
     Spelling,
 }
 
+/// What is said of a word with alternatives; `None` without any.
+pub(super) fn said(correction: &Correction) -> Option<String> {
+    let Correction {
+        word,
+        instead,
+        why,
+        used,
+    } = correction;
+    let (first, others) = instead.split_first()?;
+    Some(match (why, used) {
+        (Why::Begins, _) if others.is_empty() => {
+            format!("no note holds the word `{word}`; searched for `{first}`")
+        }
+        (Why::Begins, _) => format!(
+            "no note holds the word `{word}`; searched for `{first}` (there are also: {})",
+            others.join(", ")
+        ),
+        (Why::Spelling, true) => {
+            format!("no note holds the word `{word}`; searched for `{first}`")
+        }
+        (Why::Spelling, false) => {
+            format!("no note holds the word `{word}`; did you mean `{first}`?")
+        }
+    })
+}
+
+/// What is said of the words in no note that have no alternatives; `None` if there are none.
+pub(super) fn without_any(corrections: &[Correction], words: &[String]) -> Option<String> {
+    let has_one = |word: &String| corrections.iter().any(|one| one.word == *word);
+    let words: Vec<String> = words
+        .iter()
+        .filter(|word| !has_one(word))
+        .map(|word| format!("`{word}`"))
+        .collect();
+    match words.as_slice() {
+        [] => None,
+        [word] => Some(format!("no note holds the word {word}")),
+        words => Some(format!("no note holds the words {}", words.join(", "))),
+    }
+}
+
 /// Completions and corrections for the words of `query` that no note contains. A word without any
 /// is left out.
 ///

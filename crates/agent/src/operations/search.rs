@@ -268,6 +268,24 @@ fn attempt(
     })
 }
 
+impl Searched {
+    /// What is said of the words that no note contains: one sentence for each that something else was
+    /// searched for or that may be a slip, and one for the others.
+    #[must_use]
+    pub fn unknown_words(&self) -> Vec<String> {
+        let mut said: Vec<String> = self
+            .corrections
+            .iter()
+            .filter_map(corrections::said)
+            .collect();
+        said.extend(corrections::without_any(
+            &self.corrections,
+            &self.words_in_no_note,
+        ));
+        said
+    }
+}
+
 /// The request with all corrections applied.
 fn corrected(
     understood: &Understood,
