@@ -183,7 +183,7 @@ fn relative_to(edit: &SourceEdit, target: &Path, kind: LayerKind) -> Result<Sour
             );
             return Err(
                 Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
-                    "local-agent -C / source add {}, which changes your own configuration",
+                    "local-agent -C / source add {} (changes your own configuration)",
                     in_quotes(&new.root)
                 )),
             );

@@ -195,7 +195,7 @@ pub(super) struct Context {
     /// Whether to print nothing on success.
     pub quiet: bool,
     roots: OnceLock<Map<String, Value>>,
-    has_sources: OnceLock<bool>,
+    first_step: OnceLock<Option<&'static str>>,
     api_key_use: OnceLock<ApiKeyUse>,
 }
 
@@ -209,7 +209,7 @@ impl Context {
             flags: Vec::new(),
             quiet: false,
             roots: OnceLock::new(),
-            has_sources: OnceLock::new(),
+            first_step: OnceLock::new(),
             api_key_use: OnceLock::new(),
         }
     }
@@ -238,8 +238,10 @@ impl Context {
     /// The configuration, or its first problem. Warnings go to stderr.
     pub(super) fn load(&self) -> Result<Loaded> {
         let loaded = config::load(&self.inputs())?;
-        self.has_sources
-            .get_or_init(|| !loaded.config.sources.is_empty());
+        self.first_step.get_or_init(|| {
+            let has_none = loaded.config.sources.is_empty();
+            has_none.then(|| loaded.config.first_step())
+        });
         self.api_key_use
             .get_or_init(|| loaded.config.llm.api_key_use);
         self.say_warnings(&loaded.config);
@@ -311,9 +313,10 @@ impl Context {
         })
     }
 
-    /// Whether any source is configured; `None` if the configuration has not been read yet.
-    pub(super) fn has_sources(&self) -> Option<bool> {
-        self.has_sources.get().copied()
+    /// The command that adds a first source; `None` if there is one, or if the configuration has not
+    /// been read yet.
+    pub(super) fn first_step(&self) -> Option<&'static str> {
+        self.first_step.get().copied().flatten()
     }
 
     /// Whether the key for model servers is sent; `None` if the configuration has not been read

@@ -87,7 +87,7 @@ fn cuts(k: &[usize]) -> Result<Vec<usize>> {
             ErrorCode::InvalidArgs,
             "the first 0 passages cannot be scored",
         )
-        .with_hint("--k 1,5"));
+        .with_hint("for example `--k 1,5`"));
     }
     Ok(k.to_vec())
 }

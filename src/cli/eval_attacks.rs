@@ -13,7 +13,7 @@ use super::write::write_whole;
 use local_agent_eval::attacks::{self, Attack, AttackFigures, AttackPassage};
 use local_agent_eval::claims;
 use local_agent_files::sandbox::{Address, What};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::Result;
 use local_agent_text::markdown::Scheme;
 use local_agent_text::markdown::{Chunk, ChunkOptions, parse};
 
@@ -61,12 +61,6 @@ pub(super) fn run(
     }
     samples.extend(attacks::paraphrases()?);
     let all: Vec<Attack> = samples.iter().flat_map(attacks::attack).collect();
-    if all.is_empty() {
-        return Err(
-            Failure::new(ErrorCode::EvalError, "nothing could be attacked")
-                .with_hint("--notes DIR"),
-        );
-    }
     if let Some(file) = out_file {
         let missed = all.iter().filter(|a| !a.caught || a.base_rejected);
         let mut lines = String::new();

@@ -40,8 +40,13 @@ pub(super) fn check_revision(root: &Path, revision: &str) -> Result<()> {
     if found.status.success() {
         return Ok(());
     }
+    if !git(root, &["rev-parse", "--git-dir"])?.status.success() {
+        let message = format!("{} is in no git repository.", root.display());
+        let hint = "compare with a lock file: `local-agent verify DOCUMENT --lock FILE --update`";
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
+    }
     let message = format!(
-        "`{revision}` is no commit of a git repository at {}.",
+        "`{revision}` is no commit of the git repository at {}.",
         root.display()
     );
     Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("git log --oneline"))

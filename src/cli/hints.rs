@@ -12,8 +12,9 @@ use local_agent_text::error::{ErrorCode, Failure};
 /// The facts that determine the fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Situation {
-    /// Whether any source is configured; `None` if the configuration has not been read.
-    pub has_sources: Option<bool>,
+    /// The command that adds a first source; `None` if there is one, or if the configuration has not
+    /// been read.
+    pub first_step: Option<&'static str>,
     /// Whether the key for model servers is sent; `None` if the configuration has not been read.
     pub api_key_use: Option<ApiKeyUse>,
     /// Whether the command has the option `--wait`.
@@ -82,21 +83,12 @@ fn with_options(advice: &str, options: &Options) -> String {
     out + rest
 }
 
-/// The command that makes the index, or first of all a source to be indexed.
-pub(super) const fn to_begin(has_sources: bool) -> &'static str {
-    match has_sources {
-        true => "local-agent index",
-        false => "local-agent init --here",
-    }
-}
-
 /// The failure with the command that fixes it in this situation.
 pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
-    let nothing_configured = situation.has_sources == Some(false);
     match failure.code {
         // `index` would fail too.
-        ErrorCode::IndexMissing | ErrorCode::IndexError if nothing_configured => {
-            failure.hint = Some(to_begin(false).to_owned());
+        ErrorCode::IndexMissing | ErrorCode::IndexError if situation.first_step.is_some() => {
+            failure.hint = situation.first_step.map(str::to_owned);
         }
         ErrorCode::Locked if situation.takes_wait => {
             failure.hint = failure
@@ -141,10 +133,10 @@ const fn key_hint(used: Option<ApiKeyUse>) -> &'static str {
 mod tests {
     use super::*;
 
-    fn hint(code: ErrorCode, has_sources: Option<bool>) -> Option<String> {
+    fn hint(code: ErrorCode, first_step: Option<&'static str>) -> Option<String> {
         let failure = Failure::new(code, "x");
         let situation = Situation {
-            has_sources,
+            first_step,
             api_key_use: None,
             takes_wait: false,
         };
@@ -153,9 +145,9 @@ mod tests {
 
     #[test]
     fn without_a_source_the_way_out_begins_with_one() {
-        let init = Some("local-agent init --here".to_owned());
-        assert_eq!(hint(ErrorCode::IndexMissing, Some(false)), init);
-        assert_eq!(hint(ErrorCode::IndexMissing, Some(true)), None);
+        let init = "local-agent init --here";
+        let said = hint(ErrorCode::IndexMissing, Some(init));
+        assert_eq!(said.as_deref(), Some(init));
         assert_eq!(hint(ErrorCode::IndexMissing, None), None);
     }
 
@@ -202,7 +194,7 @@ mod tests {
     fn a_hint_that_is_there_stays() {
         let failure = Failure::new(ErrorCode::ServerError, "x").with_hint("do this");
         let situation = Situation {
-            has_sources: None,
+            first_step: None,
             api_key_use: None,
             takes_wait: false,
         };
@@ -221,7 +213,7 @@ mod tests {
         let hint = |takes_wait| {
             let failure = Failure::new(ErrorCode::Locked, "x").with_hint("wait for it to end");
             let situation = Situation {
-                has_sources: None,
+                first_step: None,
                 api_key_use: None,
                 takes_wait,
             };

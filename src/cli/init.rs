@@ -12,7 +12,7 @@ use super::context::Context;
 use super::source::{existing_folder, name_of};
 use super::write::{back_up, rewrite, write_whole};
 use local_agent_agent::config::{self, EditedFile, Template, WORKROOT_FILE};
-use local_agent_files::state::in_quotes;
+use local_agent_files::state::{in_quotes, quoted};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -140,8 +140,8 @@ fn outside(dir: &Path, folder: &Path) -> Failure {
         folder.display()
     );
     Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
-        "local-agent init NAME={}, which writes your own configuration",
-        dir.display()
+        "local-agent init {} (writes your own configuration)",
+        quoted(dir)
     ))
 }
 

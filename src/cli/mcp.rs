@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use super::args::{Mcp as Args, McpCommand, OWN_SERVER};
 use super::context::Context;
 use super::enter::Needs;
+use super::hints::here;
 use super::output::talk;
 use super::{mcp_clients, toolbox};
 use crate::mcp::{self, Service};
@@ -39,9 +40,10 @@ fn serve(context: &Context) -> Result<ExitCode> {
     loaded.config.security.allow_any_path = false;
     let config = &loaded.config;
     if config.sources.is_empty() {
-        talk(
-            "no sources are configured, so there is nothing to serve (fix: local-agent init --here)",
-        );
+        let fix = here(config.first_step());
+        talk(&format!(
+            "no sources are configured, so there is nothing to serve (fix: {fix})"
+        ));
     }
     let files = toolbox::factory(context, config, Caller::Agent, None)?;
     offers_exist(config, &files)?;
@@ -165,5 +167,5 @@ fn all_known(key: &str, wanted: &[String], known: &[&str], what: &str) -> Result
         ErrorCode::ConfigError,
         format!("`{key}` names `{name}`, which is {what}"),
     )
-    .with_hint(format!("use of these: {}", known.join(", "))))
+    .with_hint(format!("use some of these: {}", known.join(", "))))
 }

@@ -169,7 +169,7 @@ fn not_editable(format: &ClientFormat, file: &Path, why: &str) -> Failure {
         file.display()
     );
     Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
-        "local-agent mcp install --client {} --print shows what to enter",
+        "local-agent mcp install --client {} --print (shows what to enter)",
         format.name()
     ))
 }

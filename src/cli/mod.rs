@@ -101,7 +101,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(failure) => {
             let situation = hints::Situation {
-                has_sources: context.has_sources(),
+                first_step: context.first_step(),
                 api_key_use: context.api_key_use(),
                 takes_wait,
             };

@@ -10,6 +10,7 @@ use super::args::SkillCommand;
 use super::context::Context;
 use super::read::read_text;
 use super::write::{back_up, write_whole};
+use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
@@ -99,9 +100,9 @@ fn changed_by_hand(file: &Path, dir: Option<&Path>) -> Failure {
         "{} was changed since it was written, so it was left as it is",
         file.display()
     );
-    let dir = dir.map_or_else(String::new, |dir| format!(" --dir {}", dir.display()));
+    let dir = dir.map_or_else(String::new, |dir| format!(" --dir {}", quoted(dir)));
     Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
-        "local-agent skill install{dir} --force replaces it and keeps a copy"
+        "local-agent skill install{dir} --force (replaces it and keeps a copy)"
     ))
 }
 

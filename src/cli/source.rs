@@ -13,7 +13,7 @@ use local_agent_agent::config::{
     self, Config, FolderContext, NewSource, SourceEdit, unknown_source,
 };
 use local_agent_files::sandbox::Selection;
-use local_agent_files::state::in_quotes;
+use local_agent_files::state::{in_quotes, quoted};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
 
@@ -57,7 +57,13 @@ pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode
         SourceCommand::Add(args) => add(context, args),
         SourceCommand::Remove { name } => change(context, &SourceEdit::Remove(existing(name)?)),
         SourceCommand::Rename { from, to } => {
-            let edit = SourceEdit::Rename(existing(from)?, new_name(to, &rename_to_notes(from))?);
+            let edit = SourceEdit::Rename(
+                existing(from)?,
+                new_name(
+                    to,
+                    &format!("local-agent source rename {}", in_quotes(from)),
+                )?,
+            );
             change(context, &edit)
         }
         SourceCommand::List => list(context),
@@ -104,30 +110,36 @@ fn existing(name: &str) -> Result<SourceName> {
     SourceName::new(name).map_err(|_| unknown_source(name, []))
 }
 
-/// A command that adds a folder under a name that is allowed.
-const ADD_WITH_NAME: &str = "local-agent source add DIR --name notes";
-
-/// A command that gives a source a name that is allowed.
-fn rename_to_notes(from: &str) -> String {
-    format!("local-agent source rename {} notes", in_quotes(from))
-}
-
-/// A name that a person typed; `fix` is the command with a name that is allowed.
+/// A name that a person typed; `fix` is the beginning of the command that ends with a name.
 fn new_name(name: &str, fix: &str) -> Result<SourceName> {
     SourceName::new(name).map_err(|why| {
         Failure::new(
             ErrorCode::InvalidArgs,
             format!("`{name}` is not a name: {why}"),
         )
-        .with_hint(fix)
+        .with_hint(format!("{fix} {}", allowed_name(name)))
     })
+}
+
+/// The typed name with `-` for what a name may not contain.
+fn allowed_name(typed: &str) -> String {
+    let words = typed.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let name = words.join("-");
+    match SourceName::new(&name) {
+        Ok(_) => name,
+        Err(_) => "notes".to_owned(),
+    }
 }
 
 fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
     let dir = existing_folder(&context.environment.cwd, &args.dir)?;
     not_a_source_yet(&dir, &context.load_lenient()?.config)?;
     let name = match &args.name {
-        Some(name) => new_name(name, ADD_WITH_NAME)?,
+        Some(name) => new_name(
+            name,
+            &format!("local-agent source add {} --name", quoted(&args.dir)),
+        )?,
         None => name_of(&dir)?,
     };
     let new = NewSource {

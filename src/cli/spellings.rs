@@ -4,53 +4,63 @@ use std::ffi::OsString;
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use local_agent_files::state::in_quotes;
 
 /// Commands that other programs have, and what does the same here.
 const COMMANDS: &[(&str, &str)] = &[
-    ("add", "`source add DIR` adds a folder"),
-    ("bench", "`eval retrieval` measures the search"),
-    ("cat", "`get NOTE` prints a note"),
-    ("collections", "`source list` lists the folders"),
-    ("daemon", "`serve` is the server"),
+    ("add", "`local-agent source add DIR` adds a folder"),
+    ("bench", "`local-agent eval retrieval` measures the search"),
+    ("cat", "`local-agent get NOTE` prints a note"),
+    ("collections", "`local-agent source list` lists the folders"),
+    ("daemon", "`local-agent serve` is the server"),
     (
         "deep-search",
-        "`query WORDS` searches by words and by meaning",
+        "`local-agent query WORDS` searches by words and by meaning",
     ),
-    ("find", "`query WORDS` searches, `ls` lists the documents"),
-    ("grep", "`search WORDS` searches by words"),
+    (
+        "find",
+        "`local-agent query WORDS` searches, `local-agent ls` lists the documents",
+    ),
+    ("grep", "`local-agent search WORDS` searches by words"),
     (
         "list",
-        "`ls` lists the documents, `source list` the folders",
+        "`local-agent ls` lists the documents, `local-agent source list` the folders",
     ),
-    ("open", "`get NOTE` prints a note"),
+    ("open", "`local-agent get NOTE` prints a note"),
     (
         "outline",
-        "`tool run outline --arg path=NOTE` lists the headings of a note",
+        "`local-agent tool run outline --arg path=NOTE` lists the headings of a note",
     ),
     (
         "pull",
-        "`models pull ID` downloads a model; two models are built in",
+        "`local-agent models pull ID` downloads a model; two models are built in",
     ),
-    ("read", "`get NOTE` prints a note"),
-    ("reindex", "`index --rebuild` makes the index anew"),
-    ("show", "`get NOTE` prints a note"),
-    ("sync", "`index` brings the index up to date"),
-    ("vector-search", "`vsearch WORDS` searches by meaning"),
+    ("read", "`local-agent get NOTE` prints a note"),
+    (
+        "reindex",
+        "`local-agent index --rebuild` makes the index anew",
+    ),
+    ("show", "`local-agent get NOTE` prints a note"),
+    ("sync", "`local-agent index` brings the index up to date"),
+    (
+        "vector-search",
+        "`local-agent vsearch WORDS` searches by meaning",
+    ),
 ];
 
 /// Subcommands of `collection` that another program has.
 const SOURCE_COMMANDS: &[(&str, &str)] = &[
     (
         "exclude",
-        "`source add DIR --exclude PATTERN` leaves out what a pattern names",
+        "`local-agent source add DIR --exclude PATTERN` leaves out what a pattern names",
     ),
     (
         "show",
-        "`source list` shows the settings of each folder, `ls NAME` its documents",
+        "`local-agent source list` shows the settings of each folder, `local-agent ls NAME` its documents",
     ),
     (
         "update-cmd",
-        "run the command before `index`, which runs no other program",
+        "run the command before `local-agent index`, which runs no other program",
     ),
 ];
 
@@ -59,7 +69,7 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     (
         "",
         "--candidate-limit",
-        "leave it out: a search ranks every note",
+        "leave this option out: a search ranks every note",
     ),
     (
         "",
@@ -69,23 +79,39 @@ const OPTIONS: &[(&str, &str, &str)] = &[
     (
         "index",
         "--pull",
-        "run `git pull` before it: `index` runs no other program",
+        "run `git pull` before it: `local-agent index` runs no other program",
     ),
-    ("mcp", "--daemon", "`serve` serves agents over HTTP at /mcp"),
-    ("mcp", "--http", "`serve` serves agents over HTTP at /mcp"),
-    ("mcp", "--port", "`serve` serves agents over HTTP at /mcp"),
-    ("ls", "-c", "name the source: `ls NAME`"),
-    ("ls", "--collection", "name the source: `ls NAME`"),
+    (
+        "mcp",
+        "--daemon",
+        "`local-agent serve` serves agents over HTTP at /mcp",
+    ),
+    (
+        "mcp",
+        "--http",
+        "`local-agent serve` serves agents over HTTP at /mcp",
+    ),
+    (
+        "mcp",
+        "--port",
+        "`local-agent serve` serves agents over HTTP at /mcp",
+    ),
+    ("ls", "-c", "name the source: `local-agent ls NAME`"),
+    (
+        "ls",
+        "--collection",
+        "name the source: `local-agent ls NAME`",
+    ),
     (
         "multi-get",
         "--csv",
         "documents are printed as they are; `--json` is for programs",
     ),
-    ("multi-get", "--files", "`ls` lists the paths"),
+    ("multi-get", "--files", "`local-agent ls` lists the paths"),
     (
         "multi-get",
         "--from",
-        "`get NOTE --from LINE` begins at a line",
+        "`local-agent get NOTE --from LINE` begins at a line",
     ),
     (
         "multi-get",
@@ -158,10 +184,14 @@ fn of_option(command: &str, typed: &str) -> Option<String> {
 fn of_exclusion(command: &str, option: &str, args: &[OsString]) -> Option<String> {
     let is_search = ["query", "search", "vsearch"].contains(&command);
     let mut words = args.iter().filter_map(|arg| arg.to_str());
-    let word = words.find(|word| {
+    words.find(|word| {
         !word.starts_with("--") && word.starts_with(option) && word.len() > option.len()
     })?;
-    is_search.then(|| format!("to leave out notes with a word: {command} -- '{word}'"))
+    let mut words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    words.drain(..=words.iter().position(|word| *word == command)?);
+    words.retain(|word| !word.starts_with("--"));
+    let query = in_quotes(&words.join(" "));
+    is_search.then(|| format!("to leave out notes with a word: `local-agent {command} -- {query}`"))
 }
 
 #[cfg(test)]
@@ -185,18 +215,21 @@ mod tests {
     #[test]
     fn a_spelling_of_another_program_gets_a_tip_that_names_ours() {
         for (line, ours) in [
-            (&["find", "x"][..], "`query WORDS`"),
-            (&["cat", "a.md"], "`get NOTE`"),
+            (&["find", "x"][..], "`local-agent query WORDS`"),
+            (&["cat", "a.md"], "`local-agent get NOTE`"),
             (&["outline", "a.md"], "outline"),
-            (&["pull"], "`models pull ID`"),
-            (&["query", "x", "--candidate-limit", "40"], "leave it out"),
+            (&["pull"], "`local-agent models pull ID`"),
+            (
+                &["query", "x", "--candidate-limit", "40"],
+                "leave this option out",
+            ),
             (&["search", "x", "--index", "a"], "`--config FILE`"),
             (&["index", "--pull"], "git pull"),
-            (&["mcp", "--http"], "`serve`"),
-            (&["source", "show", "notes"], "`source list`"),
+            (&["mcp", "--http"], "`local-agent serve`"),
+            (&["source", "show", "notes"], "`local-agent source list`"),
             (&["multi-get", "*.md", "--md"], "`--json`"),
-            (&["multi-get", "*.md", "--files"], "`ls`"),
-            (&["ls", "-c", "notes"], "`ls NAME`"),
+            (&["multi-get", "*.md", "--files"], "`local-agent ls`"),
+            (&["ls", "-c", "notes"], "`local-agent ls NAME`"),
             (&["query", "-flour rye"], "query -- '-flour rye'"),
         ] {
             let tip = tip(line).unwrap_or_default();

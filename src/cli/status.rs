@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::args::Status;
 use super::context::{Context, to_value};
 use super::enter::Needs;
-use super::hints::{here, to_begin};
+use super::hints::here;
 use super::left_out;
 use super::output::count;
 use local_agent_agent::config::Config;
@@ -47,7 +47,7 @@ pub(super) fn run(context: &Context, args: &Status) -> Result<ExitCode> {
         context.out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
     }
-    print(context, &view.status, !config.sources.is_empty());
+    print(context, &view.status);
     let skipped = view.status.index.as_ref();
     for line in skipped.map_or_else(Vec::new, |index| {
         left_out::skipped_lines(&index.skipped_kinds)
@@ -73,10 +73,10 @@ pub(super) fn body(config: &Config, library: &Library, sandbox: &Sandbox) -> Res
     to_value(&view(config, library, sandbox)?)
 }
 
-fn print(context: &Context, status: &IndexStatus, has_sources: bool) {
+fn print(context: &Context, status: &IndexStatus) {
     let out = context.out;
     let Some(index) = &status.index else {
-        let fix = here(to_begin(has_sources));
+        let fix = here(context.first_step().unwrap_or("local-agent index"));
         out.line(&format!("Nothing is indexed yet (fix: {fix})"));
         return;
     };

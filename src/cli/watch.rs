@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if config.sources.is_empty() {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured")
-                .with_hint("local-agent init --here"),
+                .with_hint(config.first_step()),
         );
     }
     let files = context.model(&config)?;

@@ -12,6 +12,9 @@ use local_agent_files::state::quoted;
 use local_agent_index::store::{self, Database, Durable, FoundDatabase, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
+/// The command that names the damaged records.
+const VERIFY_RUNS: &str = "local-agent runs verify";
+
 /// Checks durable memory; returns the number of links that are not intact, if known.
 pub(super) fn memory(
     config: &Config,
@@ -203,9 +206,10 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
     let found = match runs::check(&archive, None, None) {
         Ok(found) => found,
         Err(failure) => {
-            let fix = failure
-                .hint
-                .unwrap_or_else(|| "local-agent runs verify".to_owned());
+            let fix = match config.runs.dir.is_file() {
+                true => format!("mv {0} {0}.aside", quoted(&config.runs.dir)),
+                false => failure.hint.unwrap_or_else(|| VERIFY_RUNS.to_owned()),
+            };
             checks.fail(Code::LedgerBroken, failure.message, fix);
             return;
         }
@@ -319,7 +323,7 @@ fn records(found: &RunFindings, checks: &mut Checks) {
             count(damaged.len(), "record"),
             sample(&names)
         );
-        checks.fail(Code::RunRecordsDamaged, message, "local-agent runs verify");
+        checks.fail(Code::RunRecordsDamaged, message, VERIFY_RUNS);
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> Option<IndexR
         Looked::Nothing => {
             // `index` would fail without a source.
             let fix = match subject.config().sources.is_empty() {
-                true => "local-agent init --here",
+                true => subject.config().first_step(),
                 false => INDEX,
             };
             checks.fail(

@@ -5,6 +5,7 @@
 use rmcp::model::JsonObject;
 use serde_json::{Map, Value};
 
+use super::advice::CHANGE_ARGUMENT;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// Maximum number of characters of an unknown name that a message repeats.
@@ -41,7 +42,7 @@ pub(super) fn fit(schema: &JsonObject, args: Value) -> Result<Value> {
 }
 
 fn refused(why: String) -> Failure {
-    Failure::new(ErrorCode::InvalidArgs, why).with_hint("see the tool's input schema")
+    Failure::new(ErrorCode::InvalidArgs, why).with_hint(CHANGE_ARGUMENT)
 }
 
 fn unknown(name: &str, known: &Map<String, Value>) -> String {
@@ -65,7 +66,7 @@ fn fitted(field: &Value, value: Value) -> std::result::Result<Value, &'static st
     match field["type"].as_str() {
         Some("integer") => match whole_number(&value) {
             Some(number) if is_in_range(&number) => Ok(number),
-            _ => Err("a whole number"),
+            _ => Err("a whole number from 0 on"),
         },
         Some("boolean") => truth(&value).ok_or("true or false"),
         Some("string") if value.is_string() => Ok(value),
@@ -173,11 +174,11 @@ mod tests {
         `query` is missing
         `query` must be text
         `query` is missing
-        `limit` must be a whole number
-        `limit` must be a whole number
-        `limit` must be a whole number
-        `limit` must be a whole number
-        `limit` must be a whole number
+        `limit` must be a whole number from 0 on
+        `limit` must be a whole number from 0 on
+        `limit` must be a whole number from 0 on
+        `limit` must be a whole number from 0 on
+        `limit` must be a whole number from 0 on
         `strict` must be true or false
         `tag` must be a list of texts
         there is no argument `limt`; there are limit, query, strict, tag

@@ -72,13 +72,19 @@ pub fn endpoint(url: &str) -> Result<String> {
     ))
 }
 
+/// What to do about an address that is not a server's, or a server that does not answer.
+const SEE_ADDRESS: &str =
+    "use the address that `local-agent serve status` prints where the server runs";
+const START_OR_SEE: &str = "start it with `local-agent serve`, or use the address that \
+                            `local-agent serve status` prints";
+
 /// The failure for an address that cannot be that of a server.
 fn refused_address(url: &str, why: &str) -> Failure {
     Failure::new(
         ErrorCode::InvalidArgs,
         format!("`{url}` is not the address of a server: {why}"),
     )
-    .with_hint("local-agent serve prints the address")
+    .with_hint(SEE_ADDRESS)
 }
 
 /// A running server, and the token for it.
@@ -312,10 +318,8 @@ impl FarServer {
     /// A failure to reach the server, with advice.
     fn explained(&self, failure: Failure) -> Failure {
         match failure.code {
-            ErrorCode::ServerUnreachable => failure.with_hint("local-agent serve"),
-            ErrorCode::ServerError => {
-                failure.with_hint("local-agent serve prints the address to use")
-            }
+            ErrorCode::ServerUnreachable => failure.with_hint(START_OR_SEE),
+            ErrorCode::ServerError => failure.with_hint(SEE_ADDRESS),
             _ => failure,
         }
     }
@@ -339,14 +343,12 @@ impl FarServer {
         let why: String = why.chars().take(LONGEST_REASON).collect();
         let server = origin(&self.address.endpoint);
         let message = format!("The server {server} refuses access: {why}.");
-        Failure::new(ErrorCode::ServerUnauthorized, message)
-            .with_hint("local-agent serve prints the address to use")
+        Failure::new(ErrorCode::ServerUnauthorized, message).with_hint(SEE_ADDRESS)
     }
 
     fn stranger(&self, what: &str) -> Failure {
         let message = format!("The server {} {what}.", origin(&self.address.endpoint));
-        Failure::new(ErrorCode::ServerError, message)
-            .with_hint("local-agent serve prints the address to use")
+        Failure::new(ErrorCode::ServerError, message).with_hint(SEE_ADDRESS)
     }
 
     fn hello(&self) -> std::sync::MutexGuard<'_, Hello> {
@@ -415,10 +417,10 @@ fn message_in(line: &str) -> Option<Value> {
 /// The error response for a request that the server did not answer.
 fn failed(id: &RequestId, method: &str, failure: &Failure) -> TxJsonRpcMessage<RoleServer> {
     if method == "tools/call" {
-        let result = server::failed_call(failure);
+        let result = server::failed_call(failure, &|_| true);
         return JsonRpcMessage::response(result.into(), id.clone());
     }
-    let message = server::said(failure);
+    let message = server::said(failure, &|_| true);
     JsonRpcMessage::error(ErrorData::internal_error(message, None), Some(id.clone()))
 }
 

@@ -231,7 +231,7 @@ pub(super) fn error(failure: &Failure) -> ErrorData {
         "error_message": failure.message,
         "hint": failure.hint,
     }));
-    let said = server::said(failure);
+    let said = server::said(failure, &|_| true);
     match failure.code {
         ErrorCode::FileNotFound | ErrorCode::PathDenied | ErrorCode::PathIsDirectory => {
             ErrorData::resource_not_found(said, data)

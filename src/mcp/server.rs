@@ -17,7 +17,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, SubscriptionContext};
 use serde_json::{Value, json};
 
-use super::advice::advice;
+use super::advice::{Offers, advice};
 use super::resources;
 use super::subscriptions::{self, Subscriptions};
 use super::tools::{self, Call, Reply, Spec};
@@ -52,6 +52,13 @@ impl Server {
             subscriptions: Arc::default(),
             way,
         }
+    }
+
+    /// The names of all tools that this client is offered.
+    fn offered(&self) -> Vec<&'static str> {
+        let operations = tools::offered(&self.service).map(|spec| spec.name);
+        let files = self.service.file_tools().map(|tool| tool.name());
+        operations.chain(files).collect()
     }
 
     /// Runs one tool on a separate thread. Meanwhile it passes progress on and watches for
@@ -167,28 +174,28 @@ fn asked_by(way: &str, context: &RequestContext<RoleServer>) -> String {
         .collect()
 }
 
-fn tool_result(result: Result<Reply>) -> CallToolResult {
+fn tool_result(result: Result<Reply>, offers: Offers<'_>) -> CallToolResult {
     match result {
         Ok(Reply { text, data }) => {
             let mut answer = CallToolResult::success(vec![ContentBlock::text(text)]);
             answer.structured_content = Some(data);
             answer
         }
-        Err(failure) => failed_call(&failure),
+        Err(failure) => failed_call(&failure, offers),
     }
 }
 
 /// The text of a failure for a client.
-pub(super) fn said(failure: &Failure) -> String {
+pub(super) fn said(failure: &Failure, offers: Offers<'_>) -> String {
     let mut text = format!("error[{}]: {}", failure.code, failure.message);
-    if let Some(advice) = advice(failure) {
+    if let Some(advice) = advice(failure, offers) {
         text.push_str(&format!("\nfix: {advice}"));
     }
     text
 }
 
 /// A failure as the result of a call.
-pub(super) fn failed_call(failure: &Failure) -> CallToolResult {
+pub(super) fn failed_call(failure: &Failure, offers: Offers<'_>) -> CallToolResult {
     let envelope = json!({
         "ok": false,
         "error_code": failure.code.as_str(),
@@ -198,7 +205,7 @@ pub(super) fn failed_call(failure: &Failure) -> CallToolResult {
     // Not as structured content: clients validate that against the tool's output schema, which
     // describes results.
     let meta = MetaObject([(ERROR.to_owned(), envelope)].into_iter().collect());
-    CallToolResult::error(vec![ContentBlock::text(said(failure))]).with_meta(Some(meta))
+    CallToolResult::error(vec![ContentBlock::text(said(failure, offers))]).with_meta(Some(meta))
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> ErrorData {
@@ -262,14 +269,12 @@ impl ServerHandler for Server {
         };
         let Some(tool) = operation.or_else(|| files().map(|tool| Wanted::Files(tool.name())))
         else {
-            let operations = tools::offered(&self.service).map(|spec| spec.name);
-            let known: Vec<&str> = operations
-                .chain(self.service.file_tools().map(|tool| tool.name()))
-                .collect();
-            return Err(unknown("tool", &request.name, &known));
+            return Err(unknown("tool", &request.name, &self.offered()));
         };
         let args = Value::Object(request.arguments.unwrap_or_default());
-        Ok(tool_result(self.run(tool, args, &context).await).into())
+        let done = self.run(tool, args, &context).await;
+        let offered = self.offered();
+        Ok(tool_result(done, &|name| offered.contains(&name)).into())
     }
 
     async fn list_resources(

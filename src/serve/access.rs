@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::links::{self, Guest};
 use super::tokens::{NamedToken, VisitorRole, named, named_tokens};
-use local_agent_files::state::{StateDirectory, refusal};
+use local_agent_files::state::{StateDirectory, quoted, refusal};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
@@ -63,15 +63,21 @@ fn kept(folder: &StateDirectory) -> Result<Option<String>> {
     Ok(text.filter(|text| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit())))
 }
 
-/// The failure for a file with tokens that cannot be read or written.
+/// The failure for a file of the server that cannot be read or written.
 pub(super) fn lost(state_dir: &Path, file: &str, e: &std::io::Error) -> Failure {
     refusal(e).unwrap_or_else(|| {
         let message = format!(
             "{} cannot be read or made: {e}",
             state_dir.join(file).display()
         );
-        Failure::new(ErrorCode::WriteError, message)
-            .with_hint("local-agent serve token --renew makes a new one")
+        let path = state_dir.join(file);
+        let hint = match path.is_dir() {
+            true => format!("mv {0} {0}.aside", quoted(&path)),
+            false => {
+                "free some space or allow writing there, then run the same command again".to_owned()
+            }
+        };
+        Failure::new(ErrorCode::WriteError, message).with_hint(hint)
     })
 }
 

@@ -81,7 +81,30 @@ pub(super) async fn answer(house: &Arc<House>, visit: Visit, request: Request<By
         "/api/runs" => runs(&visit, uri).await,
         _ => one_run(&visit, uri).await,
     };
-    reply(done, &visit.view.service.roots)
+    reply(done.map_err(for_callers), &visit.view.service.roots)
+}
+
+/// The failure with a fix for a program that calls the API: it has addresses, and its user may have
+/// no shell on this machine.
+fn for_callers(failure: Failure) -> Failure {
+    let by_api = match failure.code {
+        ErrorCode::RunNotFound | ErrorCode::RunIncomplete => "GET /api/runs lists the runs",
+        ErrorCode::FileNotFound => "POST /api/search finds notes",
+        ErrorCode::InvalidQuery => "give it words",
+        _ => return for_the_operator(failure),
+    };
+    failure.with_hint(by_api)
+}
+
+/// A fix that is a command is for whoever runs the server.
+fn for_the_operator(mut failure: Failure) -> Failure {
+    failure.hint = failure
+        .hint
+        .map(|hint| match hint.contains("local-agent ") {
+            true => format!("ask the person who runs this server: {hint}"),
+            false => hint,
+        });
+    failure
 }
 
 /// Refuses a request that the role of a token does not allow; the ledger records it.
@@ -163,8 +186,11 @@ async fn runs(visit: &Visit, uri: &Uri) -> Result<Value> {
     let limit = match in_query(uri, "limit") {
         None => RUNS.0,
         Some(text) => text.parse().map_err(|_| {
-            Failure::new(ErrorCode::InvalidArgs, "`limit` is no number")
-                .with_hint("leave `limit` out")
+            Failure::new(
+                ErrorCode::InvalidArgs,
+                "`limit` is no whole number from 0 on",
+            )
+            .with_hint("leave `limit` out")
         })?,
     };
     run(visit, "runs", "", move |bodies, _| {
@@ -179,9 +205,13 @@ async fn one_run(visit: &Visit, uri: &Uri) -> Result<Value> {
     run(visit, "run", &subject, move |bodies, _| bodies.run(&id)).await
 }
 
+/// What there is for programs.
+const ADDRESSES: &str = "there are POST /api/search, POST /api/ask, GET /api/get, GET /api/status, GET /api/runs, \
+                         GET /api/run and /mcp; people begin at /";
+
 pub(super) fn nothing_here() -> Sent {
     let failure = Failure::new(ErrorCode::InvalidArgs, "there is nothing at this address")
-        .with_hint("docs/serve.md lists what there is");
+        .with_hint(ADDRESSES);
     refused(StatusCode::NOT_FOUND, &failure)
 }
 
@@ -190,7 +220,7 @@ pub(super) fn not_so(wanted: &Method) -> Sent {
         ErrorCode::InvalidArgs,
         format!("this address takes {wanted} only"),
     )
-    .with_hint("docs/serve.md lists what there is");
+    .with_hint(format!("send the same request with {wanted}"));
     let mut response = refused(StatusCode::METHOD_NOT_ALLOWED, &failure);
     if let Ok(allowed) = HeaderValue::from_str(wanted.as_str()) {
         response.headers_mut().insert(header::ALLOW, allowed);
@@ -208,8 +238,9 @@ pub(super) fn in_query(uri: &Uri, name: &str) -> Option<String> {
 
 fn needed(uri: &Uri, name: &str) -> Result<String> {
     in_query(uri, name).ok_or_else(|| {
-        Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is missing"))
-            .with_hint(format!("add ?{name}=… to the address"))
+        Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is missing")).with_hint(format!(
+            "add the parameter `{name}` to the address: {name}=…"
+        ))
     })
 }
 

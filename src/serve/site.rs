@@ -230,7 +230,7 @@ async fn replay(visit: &Visit, request: &Request<Bytes>) -> Sent {
             ErrorCode::AccessDenied,
             "the form does not say which site it comes from",
         )
-        .with_hint("use the button on the page of the run");
+        .with_hint("open the page of the run and press Replay");
         return refused(StatusCode::FORBIDDEN, &failure);
     }
     let form = form_urlencoded::parse(request.body());

@@ -11,12 +11,24 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::ParsedCertificate;
 use tokio_rustls::TlsAcceptor;
 
+use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
 /// The command that creates a matching pair of files.
-const MAKE: &str = "openssl req -x509 -newkey rsa:3072 -nodes -days 365 -keyout key.pem -out cert.pem \
-                    -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1";
+fn to_make(certificate: &Path, key: &Path) -> String {
+    format!(
+        "openssl req -x509 -newkey rsa:3072 -nodes -days 365 -keyout {} -out {} \
+         -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1",
+        quoted(key),
+        quoted(certificate)
+    )
+}
+
+/// What to do about a pair of which a file is there and cannot be used: nothing is replaced.
+const ANOTHER_PAIR: &str = "name the two files of one pair; `openssl req -x509 -newkey rsa:3072 -nodes -days 365 \
+                            -keyout new-key.pem -out new-cert.pem -subj /CN=localhost \
+                            -addext subjectAltName=DNS:localhost,IP:127.0.0.1` makes one";
 
 /// A certificate with its key.
 #[derive(Clone)]
@@ -32,18 +44,27 @@ impl std::fmt::Debug for TlsIdentity {
 }
 
 fn wrong(message: String) -> Failure {
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint(MAKE)
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint(ANOTHER_PAIR)
 }
 
-fn read(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).map_err(|e| {
-        let code = match e.kind() {
-            std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,
-            _ => ErrorCode::FileReadError,
-        };
-        let message = format!("{} cannot be read: {e}", file.display());
-        Failure::new(code, message).with_hint(MAKE)
-    })
+/// Reads both files.
+fn read(certificate: &Path, key: &Path) -> Result<[Vec<u8>; 2]> {
+    let read = |file: &Path| fs::read(file).map_err(|e| unread(file, &e, certificate, key));
+    Ok([read(certificate)?, read(key)?])
+}
+
+/// The failure for a file of a pair that cannot be read.
+fn unread(file: &Path, e: &std::io::Error, certificate: &Path, key: &Path) -> Failure {
+    let code = match e.kind() {
+        std::io::ErrorKind::NotFound => ErrorCode::FileNotFound,
+        _ => ErrorCode::FileReadError,
+    };
+    let hint = match certificate.exists() || key.exists() {
+        true => ANOTHER_PAIR.to_owned(),
+        false => to_make(certificate, key),
+    };
+    let message = format!("{} cannot be read: {e}", file.display());
+    Failure::new(code, message).with_hint(hint)
 }
 
 impl TlsIdentity {
@@ -53,15 +74,15 @@ impl TlsIdentity {
     /// `FILE_NOT_FOUND`, `FILE_READ_ERROR`; `INVALID_ARGS` when a file has other content or the key
     /// belongs to another certificate.
     pub(crate) fn read(certificate: &Path, key: &Path) -> Result<Self> {
-        let chain: Vec<CertificateDer<'static>> =
-            CertificateDer::pem_slice_iter(&read(certificate)?)
-                .collect::<std::result::Result<_, _>>()
-                .map_err(|e| wrong(format!("{} is no PEM file: {e}", certificate.display())))?;
+        let [chain, secret] = read(certificate, key)?;
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&chain)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|e| wrong(format!("{} is no PEM file: {e}", certificate.display())))?;
         let Some(own) = chain.first().cloned() else {
             let file = certificate.display();
             return Err(wrong(format!("{file} holds no certificate in PEM form")));
         };
-        let secret = PrivateKeyDer::from_pem_slice(&read(key)?).map_err(|_| {
+        let secret = PrivateKeyDer::from_pem_slice(&secret).map_err(|_| {
             let file = key.display();
             wrong(format!("{file} holds no unencrypted key in PEM form"))
         })?;

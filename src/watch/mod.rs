@@ -132,7 +132,7 @@ fn at_work(failure: StoreError) -> Failure {
     let failure = Failure::from(failure);
     match failure.code {
         ErrorCode::Locked => {
-            failure.with_hint("none is needed: that process keeps the index current")
+            failure.with_hint("nothing to do: the other `watch` keeps the index current")
         }
         _ => failure,
     }

@@ -19,6 +19,7 @@ const MAY_USE: &[(&str, Modules)] = &[
         "crates/text",
         &[
             ("types", &[]),
+            ("shell", &[]),
             ("error", &["types"]),
             ("language", &[]),
             ("markdown", &["types", "error", "language"]),

@@ -503,8 +503,9 @@ fn a_folder_is_a_source_once_and_fixes_of_names_are_of_the_same_command() {
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     let hint = world.fails(&["source", "rename", "a", "bad:x"])["hint"].clone();
-    assert_eq!(hint, "local-agent source rename 'a' notes");
-    world.ok(&["source", "rename", "a", "notes"]);
+    assert_eq!(hint, "local-agent source rename 'a' bad-x");
+    world.ok(&["source", "rename", "a", "bad-x"]);
+    world.ok(&["source", "rename", "bad-x", "notes"]);
 }
 
 #[test]
@@ -829,12 +830,12 @@ fn a_hint_runs_the_command_that_failed() {
 fn spellings_of_other_programs_get_a_tip() {
     let world = linked();
     for (line, tip) in [
-        (&["find", "x"][..], "tip: `query WORDS`"),
+        (&["find", "x"][..], "tip: `local-agent query WORDS`"),
         (
             &["query", "x", "--candidate-limit", "40"],
-            "tip: leave it out",
+            "tip: leave this option out",
         ),
-        (&["mcp", "--http"], "tip: `serve`"),
+        (&["mcp", "--http"], "tip: `local-agent serve`"),
     ] {
         let said = world.usage(line);
         assert!(said.contains(tip), "{said}");

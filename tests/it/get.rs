@@ -134,7 +134,7 @@ fn every_refusal_has_its_code() {
         ("a:key.pem", "PATH_DENIED"),
         ("a:script.sh", "PATH_DENIED"),
         ("nope:x.md", "PATH_DENIED"),
-        ("a:", "PATH_DENIED"),
+        ("a:", "PATH_IS_DIRECTORY"),
         ("", "INVALID_ARGS"),
         ("a:x.md:99", "INVALID_ARGS"),
         ("#12xy", "INVALID_ARGS"),

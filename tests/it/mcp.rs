@@ -14,6 +14,10 @@ use crate::harness::World;
 use crate::schema;
 use local_agent_testing::server::{Step, ok_json, serve};
 
+/// What to do if no server answers at a named address.
+const START_OR_SEE: &str =
+    "start it with `local-agent serve`, or use the address that `local-agent serve status` prints";
+
 /// A time limit that only a hang reaches.
 const CAP: Duration = Duration::from_secs(240);
 
@@ -94,7 +98,7 @@ impl Session {
     }
 
     /// Sends a request and returns its response.
-    fn request(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let id = self.next;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
@@ -1105,6 +1109,21 @@ fn what_an_agent_reads_first_is_short() {
 }
 
 #[test]
+fn an_agent_is_told_what_was_searched_in_place_of_a_word() {
+    let world = World::with(&[("oven.md", "# Oven\n\nThe oven is made of granite.\n")]);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    let told = session.call("search", json!({"query": "grannite"}));
+    let said = "no note holds the word `grannite`; searched for `granite`";
+    assert_eq!(told["structuredContent"]["unknown_words"], json!([said]));
+    let text = told["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains(said), "{text}");
+    let told = session.call("search", json!({"query": "granite"}));
+    assert_eq!(told["structuredContent"]["unknown_words"], json!([]));
+    assert_eq!(session.end().0, 0);
+}
+
+#[test]
 fn arguments_that_can_mean_only_one_thing_are_taken() {
     let world = World::with(&[
         ("a.md", "---\ntags: [tea]\n---\n# A\n\nOne kettle.\n"),
@@ -1138,8 +1157,8 @@ fn arguments_that_can_mean_only_one_thing_are_taken() {
     }
     let told = session.call("search", json!({"query": "kettle", "limit": "many"}));
     insta::assert_snapshot!(told["content"][0]["text"].as_str().unwrap(), @r"
-    error[INVALID_ARGS]: `limit` must be a whole number
-    fix: see the tool's input schema
+    error[INVALID_ARGS]: `limit` must be a whole number from 0 on
+    fix: change the argument that the message names; the tool's input schema describes all of them
     ");
     let told = session.call("verify", json!({"answer": "x", "run_id": "nope"}));
     insta::assert_snapshot!(world.stable(told["content"][0]["text"].as_str().unwrap()), @r"
@@ -1472,10 +1491,7 @@ fn many_agents_share_one_running_server() {
         told["_meta"]["local-agent/error"]["error_code"], "SERVER_UNREACHABLE",
         "{told}"
     );
-    assert_eq!(
-        told["_meta"]["local-agent/error"]["hint"],
-        "local-agent serve"
-    );
+    assert_eq!(told["_meta"]["local-agent/error"]["hint"], START_OR_SEE);
     assert!(
         other.request("tools/list", json!({}))["error"]["message"]
             .as_str()
@@ -1554,7 +1570,7 @@ fn without_a_server_the_failure_says_how_to_get_one() {
     let envelope = world.fails(&["mcp", "--via-server", &closed, "--json"]);
     assert_eq!(
         (&envelope["error_code"], &envelope["hint"]),
-        (&json!("SERVER_UNREACHABLE"), &json!("local-agent serve"))
+        (&json!("SERVER_UNREACHABLE"), &json!(START_OR_SEE))
     );
     let server = Serving::start(&world, &[]);
     let wrong = [("LOCAL_AGENT_SERVER_TOKEN", "00")];

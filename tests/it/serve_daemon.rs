@@ -22,10 +22,13 @@ impl Drop for Stopped<'_> {
 fn a_server_without_a_terminal_is_started_asked_and_ended() {
     use std::os::unix::fs::PermissionsExt as _;
     let world = World::example();
-    for command in ["status", "stop"] {
+    for (command, hint) in [
+        ("status", "local-agent serve --daemon"),
+        ("stop", "nothing to do: it has ended already"),
+    ] {
         let failure = world.fails(&["serve", command]);
         assert_eq!(failure["error_code"], "SERVER_UNREACHABLE");
-        assert_eq!(failure["hint"], "local-agent serve --daemon");
+        assert_eq!(failure["hint"], hint);
     }
     let started = world.json(&["serve", "--daemon", "--listen", "127.0.0.1:0"]);
     let _stopped = Stopped(&world);

@@ -34,7 +34,7 @@ fn subscribe(served: &Served, token: &str, session: &str, uri: &str) -> Answer {
 }
 
 /// An open stream, and what came on it so far.
-struct Stream(TcpStream, String);
+pub(crate) struct Stream(TcpStream, pub(crate) String);
 
 impl Stream {
     fn open(served: &Served, head: &str, token: &str, body: &str) -> Self {
@@ -50,7 +50,7 @@ impl Stream {
         Self(stream, String::new()).until("\r\n\r\n")
     }
 
-    fn of_session(served: &Served, token: &str, session: &str) -> Self {
+    pub(crate) fn of_session(served: &Served, token: &str, session: &str) -> Self {
         let head = format!("GET /mcp HTTP/1.1\r\nMcp-Session-Id: {session}");
         Self::open(served, &head, token, "")
     }

@@ -15,4 +15,5 @@ pub mod error;
 pub mod evidence;
 pub mod language;
 pub mod markdown;
+pub mod shell;
 pub mod types;

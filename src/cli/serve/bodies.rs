@@ -199,7 +199,9 @@ impl Bodies for Served {
         let limit = wanted.limit.unwrap_or(USUAL_HITS);
         if !(1..=MOST_HITS).contains(&limit) {
             let message = format!("`limit` is from 1 to {MOST_HITS}");
-            return Err(Failure::new(ErrorCode::InvalidArgs, message));
+            return Err(
+                Failure::new(ErrorCode::InvalidArgs, message).with_hint("leave `limit` out")
+            );
         }
         let asked = Search {
             text: &wanted.query,

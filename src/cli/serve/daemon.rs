@@ -182,7 +182,11 @@ pub(super) fn link(context: &Context, name: Option<&str>) -> Result<ExitCode> {
 
 /// Ends the running server and waits until its requests are finished.
 pub(super) fn stop(context: &Context) -> Result<ExitCode> {
-    let (config, server) = found(context)?;
+    let found = found(context);
+    let (config, server) = found.map_err(|failure| match failure.code {
+        ErrorCode::ServerUnreachable => failure.with_hint("nothing to do: it has ended already"),
+        _ => failure,
+    })?;
     send_end(&server)?;
     let began = Instant::now();
     while serve::is_running(&config.state_dir) {

@@ -31,8 +31,9 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
     let left = budget(args.max_bytes, EVIDENCE_BYTES)?;
     if args.file.is_some() && !args.limits().is_everything() {
         return Err(
-            Failure::new(ErrorCode::InvalidArgs, "`file` cannot be limited further")
-                .with_hint("leave `source`, `path`, `tag`, `after` and `before` out, or `file`"),
+            Failure::new(ErrorCode::InvalidArgs, "`file` cannot be limited further").with_hint(
+                "leave out either `file`, or `source`, `path`, `tag`, `after` and `before`",
+            ),
         );
     }
     let desk = Desk {

@@ -19,6 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::advice::CHANGE_ARGUMENT;
 use super::arguments::fit;
 use super::{NOT_DRAFTING, Service};
 use local_agent_agent::config::{AskProvider, Config};
@@ -191,7 +192,7 @@ fn with_first_step(config: &Config, failure: Failure) -> Failure {
     if has_index || !config.sources.is_empty() {
         return failure;
     }
-    failure.with_hint("local-agent init --here")
+    failure.with_hint(config.first_step())
 }
 
 /// A file tool as clients see it.
@@ -313,7 +314,7 @@ fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
             ErrorCode::InvalidArgs,
             format!("the arguments do not fit: {e}"),
         )
-        .with_hint("see the tool's input schema")
+        .with_hint(CHANGE_ARGUMENT)
     })
 }
 

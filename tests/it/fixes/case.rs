@@ -36,6 +36,8 @@ pub(super) enum Then {
     Next(&'static str),
     /// The fix only shows information, and the command correctly fails as before.
     Informed,
+    /// The fix does the same in another way, and the command correctly fails as before.
+    Instead,
     /// The fix is to run this command, which reports this code and a more specific fix.
     Says(&'static [&'static str], &'static str),
 }
@@ -142,6 +144,7 @@ impl Case {
             Then::Health => "health".to_owned(),
             Then::Next(code) => format!("`{code}`"),
             Then::Informed => "what there is to choose from".to_owned(),
+            Then::Instead => "the same in another way".to_owned(),
             Then::Says(_, code) => format!("`{code}`"),
         };
         let how = match self.follow {
@@ -226,7 +229,7 @@ impl Case {
 
     fn judge(&self, world: &World, fix: &str, choice: &str, again: Failed) -> Result<(), String> {
         match (self.then, again) {
-            (Then::Health, None) | (Then::Informed, Some(_)) => Ok(()),
+            (Then::Health, None) | (Then::Informed | Then::Instead, Some(_)) => Ok(()),
             (Then::Next(wanted) | Then::Says(_, wanted), Some((code, next)))
                 if code == wanted && world.stable_paths(&next) != fix =>
             {
@@ -334,7 +337,7 @@ fn world_free(fix: &str) -> String {
 
 impl World {
     /// `text` with the paths of this world replaced by placeholders.
-    fn stable_paths(&self, text: &str) -> String {
+    pub(super) fn stable_paths(&self, text: &str) -> String {
         text.replace(&*self.vault().to_string_lossy(), "<vault>")
             .replace(&*self.home().to_string_lossy(), "<home>")
     }

@@ -129,7 +129,7 @@ fn bring_back(world: &World) {
 }
 
 /// Holds a lock in a thread until [`unlock`] is called in the same thread.
-fn locked(name: &str) -> World {
+pub(super) fn locked(name: &str) -> World {
     let world = used();
     let lock = fs::OpenOptions::new()
         .create(true)

@@ -4,15 +4,34 @@
 //! `docs/fixes.md` is the resulting table: `UPDATE_DOCS=1 cargo test --test it fixes`.
 
 mod advice;
+mod answering;
+mod api_states;
 mod case;
+mod client_calls;
+mod clients;
 mod commands;
 mod damage;
+mod databases;
 mod doctor;
+mod http_calls;
+mod literals;
+mod mcp_arguments;
+mod mcp_calls;
+mod mcp_names;
+mod mcp_states;
+mod mended;
+mod models;
+mod more_commands;
+mod more_settings;
 mod place;
 mod records;
+mod server_calls;
 mod servers;
 mod settings;
+mod spellings;
+mod tool_cases;
 mod uncovered;
+mod verifying;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -39,6 +58,16 @@ fn cases() -> Vec<Case> {
         doctor::cases(),
         records::cases(),
         servers::cases(),
+        more_settings::cases(),
+        more_commands::cases(),
+        verifying::cases(),
+        spellings::cases(),
+        models::cases(),
+        answering::cases(),
+        clients::cases(),
+        databases::cases(),
+        mended::cases(),
+        tool_cases::cases(),
     ]
     .concat()
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::arriving::{self, ArrivingDraft, ReportedSentences};
 use super::conversation::Rules;
 use super::trail::{Call, Event, Observe, Purpose, Round, Timing, Trail};
-use crate::llm::{Chat, Message, Offer, Reply, Sampling, bytes_to_read};
+use crate::llm::{Chat, Message, Offer, Reply, SEND_LESS, Sampling, bytes_to_read};
 use local_agent_index::retrieval::Packed;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_verify::Report;
@@ -183,6 +183,5 @@ fn not_seen(chat: &Chat) -> Failure {
         "The model `{}` at {} did not read the whole prompt, so its answer was discarded.",
         model.name, model.endpoint
     );
-    Failure::new(ErrorCode::ContextTruncated, message)
-        .with_hint("lower ask.max_evidence_tokens or ask.top_n")
+    Failure::new(ErrorCode::ContextTruncated, message).with_hint(SEND_LESS)
 }

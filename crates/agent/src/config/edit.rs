@@ -456,7 +456,7 @@ fn taken_name(name: &SourceName) -> Failure {
         ErrorCode::InvalidArgs,
         format!("there is a source called `{name}` already"),
     )
-    .with_hint("local-agent source list, then give another name with --name")
+    .with_hint("local-agent source list (shows the names that are taken; choose another one)")
 }
 
 /// The failure for a name that no source has.

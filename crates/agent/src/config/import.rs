@@ -34,7 +34,8 @@ pub struct Imported {
 /// # Errors
 /// `CONFIG_ERROR` when it is not YAML, or has no collections.
 pub fn import(program: OtherProgram, file: &Path, text: &str) -> Result<Imported> {
-    let map = raw::parse(&file.display().to_string(), text.as_bytes())?;
+    let map = raw::parse(&file.display().to_string(), text.as_bytes())
+        .map_err(|failure| failure.with_hint("mend that line, then run the same command again"))?;
     let mut imported = Imported::default();
     match (program, find(&map, "collections").map(|node| &node.value)) {
         (OtherProgram::Qmd, Some(Value::Map(collections))) => {

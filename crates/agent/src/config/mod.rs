@@ -138,6 +138,16 @@ impl LimitedClient {
 }
 
 impl Config {
+    /// The command that makes this folder the first source: `init` writes a configuration only where
+    /// there is none.
+    #[must_use]
+    pub const fn first_step(&self) -> &'static str {
+        match self.config_path {
+            Some(_) => "local-agent source add .",
+            None => "local-agent init --here",
+        }
+    }
+
     /// The same configuration limited to one client: only these sources (all if empty), and no
     /// files outside sources. An operation with this configuration and a sandbox without private
     /// notes returns nothing else.

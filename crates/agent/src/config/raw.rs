@@ -104,7 +104,7 @@ pub(super) fn unreadable(path: &Path, why: &str) -> Failure {
         ErrorCode::ConfigError,
         format!("the configuration file {} {why}", path.display()),
     )
-    .with_hint("name a readable file with --config, or run `local-agent init`")
+    .with_hint("name a readable file with --config or LOCAL_AGENT_CONFIG, or leave that out")
 }
 
 /// Parses one file. The top level must be a mapping; an empty file is an empty mapping.

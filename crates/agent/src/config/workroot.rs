@@ -93,7 +93,7 @@ pub(super) fn workroot(
             findings.problem(
                 &origin,
                 why,
-                Some("name an existing folder, or run `local-agent init --here` in one".into()),
+                Some("name an existing folder with --workroot or LOCAL_AGENT_WORKROOT, or leave that out".into()),
             );
         }
         return Some((root, origin));

@@ -35,6 +35,7 @@ use serde_json::{Value, json};
 pub use calls::{Offer, ToolCall};
 pub use ollama::OllamaChat;
 pub use openai::OpenAiChat;
+pub(crate) use openai::SEND_LESS;
 pub use route::{BudgetKeys, Route, Speed, route};
 pub(crate) use thinking::without_thinking;
 

@@ -371,12 +371,15 @@ pub(super) fn is_overflow(said: &str) -> bool {
     .any(|words| said.contains(words))
 }
 
+/// What to do if a prompt does not fit the window of a model.
+pub(crate) const SEND_LESS: &str = "configure a model with a larger window, or send less: lower `ask.max_evidence_tokens` or \
+                                    `ask.top_n`, or shorten the prompt of a chat";
+
 /// The failure `LLM_CONTEXT_TRUNCATED`, as reported by the server.
 pub(super) fn overflow(endpoint: &str) -> Failure {
     let message =
         format!("The server at {endpoint} says that the prompt is longer than the model's window.");
-    Failure::new(ErrorCode::ContextTruncated, message)
-        .with_hint("lower ask.max_evidence_tokens or ask.top_n")
+    Failure::new(ErrorCode::ContextTruncated, message).with_hint(SEND_LESS)
 }
 
 /// The models that a server lists, with their windows if it reports them; empty if the server has

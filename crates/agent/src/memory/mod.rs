@@ -72,6 +72,10 @@ pub struct New<'a> {
     pub now: &'a str,
 }
 
+/// How to find the key of a chunk.
+const SHOW_KEYS: &str =
+    "local-agent query WORDS --json (shows the key of each chunk for --chunk-key)";
+
 fn refused(why: impl Into<String>, fix: &str) -> Failure {
     Failure::new(ErrorCode::MemoryError, why).with_hint(fix)
 }
@@ -93,10 +97,7 @@ pub fn add(durable: &Path, index_db: &Path, new: &New<'_>) -> Result<MemoryRow> 
     }
     if new.source == DERIVED && new.chunk_keys.is_empty() {
         let why = format!("A memory of the kind `{DERIVED}` needs at least one `--chunk-key`.");
-        return Err(refused(
-            why,
-            "give --chunk-key KEY; `local-agent query` shows keys",
-        ));
+        return Err(refused(why, SHOW_KEYS));
     }
     let links = if new.chunk_keys.is_empty() {
         Vec::new()
@@ -124,7 +125,7 @@ fn new_links(index_db: &Path, typed: &[String]) -> Result<Vec<MemoryLink>> {
         let key: ChunkKey = text.trim().trim_start_matches('#').parse().map_err(|_| {
             refused(
                 format!("`{text}` is no key of a chunk: a key is 32 hexadecimal digits"),
-                "local-agent query \"words\" shows keys",
+                SHOW_KEYS,
             )
         })?;
         keys.push(key);
@@ -133,12 +134,9 @@ fn new_links(index_db: &Path, typed: &[String]) -> Result<Vec<MemoryLink>> {
     keys.dedup();
     keys.iter()
         .map(|key| {
-            let chunk = index.chunk_by_key(key)?.ok_or_else(|| {
-                refused(
-                    format!("the index holds no chunk {key}"),
-                    "local-agent index; `local-agent query` shows keys",
-                )
-            })?;
+            let chunk = index
+                .chunk_by_key(key)?
+                .ok_or_else(|| refused(format!("the index holds no chunk {key}"), SHOW_KEYS))?;
             Ok(link_to(&chunk))
         })
         .collect()

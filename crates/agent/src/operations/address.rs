@@ -130,7 +130,7 @@ fn split_anchor(target: &str) -> (&str, Option<NoteAnchor>) {
 fn may_be_a_name(refused: &Failure, name: &str) -> bool {
     let code = matches!(
         refused.code,
-        ErrorCode::FileNotFound | ErrorCode::PathDenied
+        ErrorCode::FileNotFound | ErrorCode::PathDenied | ErrorCode::PathIsDirectory
     );
     let is_path = name.starts_with(['/', '~', '.', '\\'])
         || name.split(['/', '\\']).any(|part| part == "..")

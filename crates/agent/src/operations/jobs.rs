@@ -48,7 +48,7 @@ pub fn run_index(
     if config.sources.is_empty() && !has_sources(config)? {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured")
-                .with_hint("local-agent init --here"),
+                .with_hint(config.first_step()),
         );
     }
     let selected = select(config, run.only)?;

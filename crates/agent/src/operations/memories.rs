@@ -11,11 +11,11 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 /// memories that are linked to them.
 ///
 /// # Errors
-/// `PHASE3_MEMORY_ERROR` when memory is switched off; those of the database.
+/// `PHASE3_MEMORY_DISABLED` when memory is switched off; those of the database.
 pub fn remembered(config: &Config, sandbox: &Sandbox, text: &str) -> Result<Vec<MemoryRow>> {
     if !config.memory.enabled {
         let message = "memory is switched off by `memory.enabled: false`";
-        return Err(Failure::new(ErrorCode::MemoryError, message)
+        return Err(Failure::new(ErrorCode::MemoryDisabled, message)
             .with_hint("set `memory.enabled: true` in the configuration"));
     }
     let mut rows = memory::all(&config.memory.db_path)?;

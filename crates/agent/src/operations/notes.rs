@@ -12,7 +12,7 @@ use super::library::Library;
 use super::privacy::{address_of, shows_note};
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
-use local_agent_files::sandbox::{Address, Sandbox, readable};
+use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, Sandbox, readable};
 use local_agent_index::retrieval::{Engine, with_spare};
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
@@ -189,10 +189,32 @@ fn indexed(
     };
     match index.document(&at.source, &at.path)? {
         Some((id, Some(_))) => Ok((at, id)),
-        _ => Err(
-            Failure::new(ErrorCode::FileNotFound, format!("{at} is not indexed"))
-                .with_hint("local-agent index"),
-        ),
+        _ => Err(not_indexed(config, &at)),
+    }
+}
+
+/// The failure for a file that is in no index, perhaps because its source leaves its kind out.
+fn not_indexed(config: &Config, at: &Address) -> Failure {
+    let failure = Failure::new(ErrorCode::FileNotFound, format!("{at} is not indexed"));
+    let name = at.path.file_name().to_lowercase();
+    let extension = name.rfind('.').and_then(|dot| name.get(dot..));
+    let source = config.sources.iter().find(|own| own.name == at.source);
+    let takes = |extension: &str| {
+        NOTE_EXTENSIONS.contains(&extension)
+            || source.is_some_and(|own| {
+                own.code && CODE_EXTENSIONS.contains(&extension)
+                    || own
+                        .selection
+                        .extensions()
+                        .iter()
+                        .any(|known| known == extension)
+            })
+    };
+    match extension.filter(|extension| !takes(extension)) {
+        Some(extension) if let Some(way) = way_in(extension) => failure.with_hint(format!(
+            "{extension} files become documents by {way}; then run `local-agent index`"
+        )),
+        _ => failure.with_hint("local-agent index"),
     }
 }
 

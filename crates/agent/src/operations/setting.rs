@@ -112,7 +112,9 @@ pub fn fill_folder(key: &str, folder: &Path) -> String {
 /// A failure of the files in a folder of the user's own. If its fix is to pull the model, which
 /// would not change this folder, the fix is [`fill_folder`].
 fn of_own_folder(failure: Failure, key: &str, folder: &Path) -> Failure {
-    let pulls = |hint: &str| hint.starts_with("local-agent models pull");
+    let pulls = |hint: &str| {
+        hint.starts_with("local-agent models pull") || failure.code == ErrorCode::ModelNotFound
+    };
     if failure.hint.as_deref().is_none_or(pulls) {
         failure.with_hint(fill_folder(key, folder))
     } else {

@@ -154,7 +154,10 @@ fn a_reranker_is_no_encoder_and_an_encoder_no_reranker() {
     let failure = ModelFiles::from_folder("m", &folder("bert_reranker")).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelInvalid);
     let hint = failure.hint.as_deref();
-    assert_eq!(hint, Some("set retrieve.reranker: m in the configuration"));
+    assert_eq!(
+        hint,
+        Some("take it out of `embed` in the configuration, and set `retrieve.reranker: m` instead")
+    );
     let failure = RerankerFiles::from_folder("m", &folder("bert")).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelInvalid);
     assert!(failure.message.contains("ForSequenceClassification"));

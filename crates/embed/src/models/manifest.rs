@@ -12,8 +12,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
-use super::{POOLING, TOKENIZER, WEIGHTS, folder_of, invalid, pull_again};
+use super::{POOLING, TOKENIZER, WEIGHTS, folder_of, invalid, pull_again, to_verify};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::shell::quoted;
 use local_agent_text::types::{RelPath, Sha256};
 
 /// The name of the manifest in a model's folder.
@@ -106,11 +107,14 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The manifest in `folder`, if there is one.
+    /// The manifest in `folder`, if there is one. `MODEL_INVALID` if it cannot be read; what moves it
+    /// away is the fix, because `models verify` writes it anew.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
-        read_small(&folder.join(MANIFEST))?
-            .map(|bytes| Self::parse(&bytes))
+        let file = folder.join(MANIFEST);
+        let parsed = read_small(&file)?.map(|bytes| Self::parse(&bytes));
+        parsed
             .transpose()
+            .map_err(|failure| failure.with_hint(format!("mv {0} {0}.aside", quoted(&file))))
     }
 
     /// Writes it into `folder` through a temporary file in the same folder.
@@ -165,7 +169,6 @@ fn broken_manifest(what: String) -> Failure {
         ErrorCode::ModelInvalid,
         format!("The model's {MANIFEST} {what}."),
     )
-    .with_hint("local-agent models verify")
 }
 
 /// The result of `models verify`.
@@ -206,12 +209,7 @@ fn verify_built_in(model: &super::built_in::BuiltIn) -> Result<Verified> {
 
 /// Like [`verify`], for the model in `folder`.
 pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
-    // Everything that loading would reject is rejected here too.
-    if super::reranker::is_reranker_folder(folder)? {
-        super::RerankerFiles::from_folder(id, folder)?;
-    } else {
-        super::ModelFiles::from_folder(id, folder)?;
-    }
+    must_load(id, folder)?;
     if let Some(manifest) = Manifest::read(folder)? {
         for file in &manifest.files {
             if record(folder, file.path.as_str())?.as_ref() != Some(file) {
@@ -229,6 +227,19 @@ pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
     Ok(Verified {
         manifest,
         compared: false,
+    })
+}
+
+/// Everything that loading would reject is rejected here too. Where loading advises to verify the
+/// files, they must be got again.
+fn must_load(id: &str, folder: &Path) -> Result<()> {
+    let loaded = match super::reranker::is_reranker_folder(folder)? {
+        true => super::RerankerFiles::from_folder(id, folder).map(drop),
+        false => super::ModelFiles::from_folder(id, folder).map(drop),
+    };
+    loaded.map_err(|failure| match failure.hint.as_deref() {
+        Some(hint) if hint == to_verify(id) => failure.with_hint(pull_again(id)),
+        _ => failure,
     })
 }
 

@@ -431,7 +431,8 @@ pub fn list(models_dir: &Path) -> Result<Vec<Listed>> {
         else {
             continue;
         };
-        let manifest = Manifest::read(&folder)?;
+        // `verify` reports one that cannot be read.
+        let manifest = Manifest::read(&folder).ok().flatten();
         found.push(Listed {
             id: id.to_owned(),
             state: ModelState::Present,
@@ -590,6 +591,11 @@ fn check_chain(id: &str, mut width: usize, dense: &[DenseFile]) -> Result<()> {
         width = layer.shape.outputs;
     }
     Ok(())
+}
+
+/// The command that says what is wrong with the files of the model `id`.
+pub(crate) fn to_verify(id: &str) -> String {
+    format!("local-agent models verify {id}")
 }
 
 fn pull_again(id: &str) -> String {

@@ -111,7 +111,9 @@ pub(super) fn refusal(id: &str, network: &str) -> Failure {
 /// The failure `MODEL_INVALID` for a reranker that is used as an embedding model.
 pub(super) fn makes_no_vectors(id: &str) -> Failure {
     let reason = "it is a reranker: it compares a question with a passage, and makes no vectors";
-    invalid(id, reason).with_hint(format!("set retrieve.reranker: {id} in the configuration"))
+    invalid(id, reason).with_hint(format!(
+        "take it out of `embed` in the configuration, and set `retrieve.reranker: {id}` instead"
+    ))
 }
 
 impl RerankerFiles {

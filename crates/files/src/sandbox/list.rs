@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::refusal::{Refusal, denied, not_found};
+use super::refusal::{Refusal, denied_folder, no_folder};
 use super::request::{self, Place};
 use super::walk::Walk;
 use super::{Sandbox, What, ambiguous_words};
@@ -48,13 +48,13 @@ impl Sandbox {
     /// `AMBIGUOUS_PATH`.
     pub fn list(&self, request: &str) -> Result<(Folder, Vec<Listed>)> {
         let places = request::plan_folder(request, &self.inner.texts, &self.inner.policy)
-            .map_err(|d| denied(request, d))?;
+            .map_err(|d| denied_folder(request, d))?;
         let mut found: Vec<(Folder, Vec<Listed>)> = places
             .iter()
             .filter_map(|p| self.list_one(p).ok())
             .collect();
         match found.len() {
-            0 => Err(not_found(request)),
+            0 => Err(no_folder(request)),
             1 => Ok(found.remove(0)),
             _ => {
                 let names: Vec<String> =

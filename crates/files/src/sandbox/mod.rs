@@ -47,7 +47,7 @@ pub use selection::{NOTE_EXTENSIONS, Selection};
 pub use walk::{Entry, What};
 
 use place::OpenRoot;
-use policy::names_of;
+use policy::{Denied, names_of};
 use refusal::Refusal;
 use request::{Candidate, RootText};
 
@@ -237,7 +237,7 @@ impl Sandbox {
             self.inner.base.as_deref(),
             &self.inner.policy,
         )
-        .map_err(|d| refusal::denied(request, d))?;
+        .map_err(|d| self.denied(request, d))?;
         let mut found = Vec::new();
         let mut is_directory = false;
         for candidate in plan.candidates {
@@ -260,6 +260,17 @@ impl Sandbox {
             [] => Err(refusal::not_found(request)),
             [one] => Ok(one.clone()),
             many => Err(ambiguous(request, many)),
+        }
+    }
+
+    /// The failure for a request that its text rules out. The name of a folder has no extension that
+    /// is allowed.
+    fn denied(&self, request: &str, denied: Denied) -> Failure {
+        match denied {
+            Denied::Extension if self.list(request).is_ok() => {
+                Refusal::Directory.into_failure(request)
+            }
+            _ => refusal::denied(request, denied),
         }
     }
 
@@ -359,7 +370,7 @@ impl Sandbox {
             .named
             .get(&at.source)
             .copied()
-            .ok_or(policy::Denied::UnknownSource);
+            .ok_or(Denied::UnknownSource);
         root.and_then(|root| {
             self.inner.texts[root].check(&at.path, &self.inner.policy)?;
             Ok(Candidate {

@@ -144,11 +144,29 @@ pub(super) fn not_found(request: &str) -> Failure {
         ErrorCode::FileNotFound,
         format!("There is no readable file at `{}`.", shown(request)),
     )
-    .with_hint("local-agent source list")
+    .with_hint("local-agent ls")
 }
 
 /// The failure for a request that its text and the policy rule out.
 pub(super) fn denied(request: &str, denied: Denied) -> Failure {
+    denied_as(request, denied, "name a file as `source:folder/file.md`")
+}
+
+/// As [`denied`], for a request that must name a folder.
+pub(super) fn denied_folder(request: &str, denied: Denied) -> Failure {
+    denied_as(request, denied, NAME_A_FOLDER)
+}
+
+/// How a folder is named.
+const NAME_A_FOLDER: &str = "name a folder as `source:folder`, or a whole source as `source:`";
+
+/// The failure for a request for a folder that is none, or that nobody may see.
+pub(super) fn no_folder(request: &str) -> Failure {
+    let message = format!("There is no readable folder at `{}`.", shown(request));
+    Failure::new(ErrorCode::FileNotFound, message).with_hint(NAME_A_FOLDER)
+}
+
+fn denied_as(request: &str, denied: Denied, example: &str) -> Failure {
     let code = if denied == Denied::Blank {
         ErrorCode::InvalidArgs
     } else {
@@ -159,7 +177,7 @@ pub(super) fn denied(request: &str, denied: Denied) -> Failure {
         Denied::Extension => "local-agent config show (see `security.allowed_exts`)",
         Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
         Denied::UnknownSource | Denied::NotBelowARoot => "local-agent source list",
-        _ => "name a file as `source:folder/file.md`",
+        _ => example,
     };
     Failure::new(
         code,

@@ -20,6 +20,8 @@ use std::path::{Path, PathBuf};
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
+pub use local_agent_text::shell::{in_quotes, quoted};
+
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::to_hex;
 
@@ -417,26 +419,6 @@ fn refused(why: Refused, path: &Path) -> io::Error {
     };
     let message = format!("{} {what}; it was not opened", path.display());
     io::Error::other(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint))
-}
-
-/// `path` as one word for a shell.
-pub fn quoted(path: &Path) -> String {
-    let text = path.display().to_string();
-    if text.chars().all(needs_no_quotes) {
-        text
-    } else {
-        in_quotes(&text)
-    }
-}
-
-/// `text` in single quotes, as one word for a shell whatever it contains.
-pub fn in_quotes(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
-/// Whether a shell takes the character literally without quotes.
-fn needs_no_quotes(c: char) -> bool {
-    c.is_alphanumeric() || "/._-+,:@%".contains(c)
 }
 
 /// `name`, if it is a single name and not a path.

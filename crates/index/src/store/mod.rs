@@ -284,7 +284,7 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &FoundDatabase
                  it was not touched"
             ),
         )
-        .with_hint(database.way_out(path, *application_id == 0))
+        .with_hint(database.way_out(path, (*application_id, *version) == (0, 1)))
         .into()),
         FoundDatabase::NotADatabase => {
             Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))

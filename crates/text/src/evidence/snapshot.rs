@@ -7,6 +7,9 @@ use super::canonical_json;
 use crate::error::{ErrorCode, Failure, Result};
 use crate::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, RelPath, Sha256, SourceName};
 
+/// The command that makes a snapshot.
+const MAKE_ONE: &str = "local-agent ask QUESTION --snapshot-out FILE";
+
 /// A part of a file to be added to a snapshot, not yet numbered or hashed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
@@ -182,11 +185,10 @@ impl EvidenceSnapshot {
                 ErrorCode::InvalidArgs,
                 format!("This is not an evidence snapshot: {e}."),
             )
+            .with_hint(MAKE_ONE)
         })?;
-        raw.check().map_err(|why| {
-            Failure::new(ErrorCode::SnapshotTampered, why)
-                .with_hint("local-agent ask QUESTION --snapshot-out FILE")
-        })
+        raw.check()
+            .map_err(|why| Failure::new(ErrorCode::SnapshotTampered, why).with_hint(MAKE_ONE))
     }
 
     /// SHA-256 of the sorted-key JSON of question, labels, keys, sources, paths and whether they

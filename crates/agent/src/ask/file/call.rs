@@ -32,8 +32,7 @@ pub(super) fn rules() -> String {
 pub(super) fn requested(reply: &str) -> Result<String> {
     let Some(call) = parse(reply) else {
         let message = "The model answered without reading the file that the question names.";
-        return Err(Failure::new(ErrorCode::EvidenceNotAcquired, message)
-            .with_hint("local-agent ask --read FILE QUESTION"));
+        return Err(Failure::new(ErrorCode::EvidenceNotAcquired, message));
     };
     let name = call["name"].as_str().unwrap_or_default();
     if name != TOOL {

@@ -205,7 +205,8 @@ fn first_pass(
 /// Whether a reply asks for the file that the question names. The model's own path only ever goes
 /// through the sandbox.
 fn asks_for_the_file(reply: &str, question: &FileQuestion<'_>, sandbox: &Sandbox) -> Result<()> {
-    let wanted = call::requested(reply)?;
+    let wanted =
+        call::requested(reply).map_err(|failure| failure.with_hint(read_hint(question)))?;
     if sandbox.resolve(&wanted)? == sandbox.resolve(question.file)? {
         return Ok(());
     }
