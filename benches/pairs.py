@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Judges single sentences about small notes with `local-agent verify`, and counts the verdicts.
 
-    python3 benches/pairs.py target/release/local-agent [pairs|states] [dev|closed] [--show]
+    python3 benches/pairs.py target/release/local-agent [pairs|states|lists] [dev|closed] [--show]
 
-Each set, benches/sets/pairs (tables, lists, values) and benches/sets/states (contests, permissions, plans, tasks, who was
-before whom), was written by an author who did not see the verifier: 60 notes with two true and two false sentences each.
-The odd notes were read while rules were written, the even ones only after they had been run.
+Each set, benches/sets/pairs (tables, lists, values), benches/sets/states (contests, permissions, plans, tasks, who was before whom)
+and benches/sets/lists (values of lists of labels), was written by an author who did not see the verifier: 240 sentences, half
+of them true. Odd numbers were read while rules were written, even ones were not.
 """
 import collections
 import json
@@ -43,7 +43,7 @@ def judge(program, row, folder):
 def main():
     program = str(pathlib.Path(sys.argv[1]).resolve())
     wanted = [word for word in sys.argv[2:] if word in ("dev", "closed")] or ["dev", "closed"]
-    name = "states" if "states" in sys.argv[2:] else "pairs"
+    name = next((word for word in sys.argv[2:] if word in ("states", "lists")), "pairs")
     lines = (SETS / name / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     counts = collections.Counter()
