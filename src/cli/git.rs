@@ -42,7 +42,7 @@ pub(super) fn check_revision(root: &Path, revision: &str) -> Result<()> {
     }
     if !git(root, &["rev-parse", "--git-dir"])?.status.success() {
         let message = format!("{} is in no git repository.", root.display());
-        let hint = "compare with a lock file: `local-agent verify DOCUMENT --lock FILE --update`";
+        let hint = "write a lock file: `local-agent verify DOCUMENT --lock FILE --update`; later compare without --update";
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
     }
     let message = format!(

@@ -57,13 +57,8 @@ pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode
         SourceCommand::Add(args) => add(context, args),
         SourceCommand::Remove { name } => change(context, &SourceEdit::Remove(existing(name)?)),
         SourceCommand::Rename { from, to } => {
-            let edit = SourceEdit::Rename(
-                existing(from)?,
-                new_name(
-                    to,
-                    &format!("local-agent source rename {}", in_quotes(from)),
-                )?,
-            );
+            let begun = format!("local-agent source rename {}", in_quotes(from));
+            let edit = SourceEdit::Rename(existing(from)?, new_name(to, &begun)?);
             change(context, &edit)
         }
         SourceCommand::List => list(context),

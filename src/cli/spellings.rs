@@ -180,18 +180,31 @@ fn of_option(command: &str, typed: &str) -> Option<String> {
     found.map(|(_, _, tip)| (*tip).to_owned())
 }
 
-/// The tip for a query that begins with `-word`: the parser takes its first letter for an option.
+/// The tip for a query with `-word`: the parser takes its first letter for an option. With other options
+/// on the line only the way is told.
 fn of_exclusion(command: &str, option: &str, args: &[OsString]) -> Option<String> {
     let is_search = ["query", "search", "vsearch"].contains(&command);
-    let mut words = args.iter().filter_map(|arg| arg.to_str());
-    words.find(|word| {
+    let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+    let is_exclusion = |word: &&str| {
         !word.starts_with("--") && word.starts_with(option) && word.len() > option.len()
-    })?;
-    let mut words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
-    words.drain(..=words.iter().position(|word| *word == command)?);
-    words.retain(|word| !word.starts_with("--"));
-    let query = in_quotes(&words.join(" "));
-    is_search.then(|| format!("to leave out notes with a word: `local-agent {command} -- {query}`"))
+    };
+    let excluded = words.iter().copied().find(is_exclusion)?;
+    let (first, rest) = words.split_first()?;
+    let is_plain = *first == command
+        && !rest
+            .iter()
+            .any(|word| word.starts_with('-') && *word != excluded);
+    let tip = match is_plain {
+        true => {
+            let query = in_quotes(&rest.join(" "));
+            format!("to leave out notes with a word: `local-agent {command} -- {query}`")
+        }
+        false => format!(
+            "to leave out notes with a word, end the line with `--` and all words of the query in quotes: \
+             -- 'WORDS {excluded}'"
+        ),
+    };
+    is_search.then_some(tip)
 }
 
 #[cfg(test)]

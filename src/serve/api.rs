@@ -91,6 +91,9 @@ fn for_callers(failure: Failure) -> Failure {
         ErrorCode::RunNotFound | ErrorCode::RunIncomplete => "GET /api/runs lists the runs",
         ErrorCode::FileNotFound => "POST /api/search finds notes",
         ErrorCode::InvalidQuery => "give it words",
+        ErrorCode::AmbiguousPath => "send the same request with one of these names",
+        ErrorCode::SymbolNotFound => "send the same request with what is before `#` alone",
+        ErrorCode::PathIsDirectory => "name a file in it; POST /api/search finds notes",
         _ => return for_the_operator(failure),
     };
     failure.with_hint(by_api)
@@ -238,9 +241,8 @@ pub(super) fn in_query(uri: &Uri, name: &str) -> Option<String> {
 
 fn needed(uri: &Uri, name: &str) -> Result<String> {
     in_query(uri, name).ok_or_else(|| {
-        Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is missing")).with_hint(format!(
-            "add the parameter `{name}` to the address: {name}=…"
-        ))
+        Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is missing"))
+            .with_hint(format!("add `{name}=…` to the query of the URL"))
     })
 }
 

@@ -17,8 +17,13 @@ use local_agent_text::types::Sha256;
 
 /// The command that creates a matching pair of files.
 fn to_make(certificate: &Path, key: &Path) -> String {
+    let folders = [certificate, key].map(|file| file.parent().unwrap_or(Path::new(".")));
+    let missing = folders.into_iter().filter(|folder| !folder.exists());
+    let made: String = missing
+        .map(|folder| format!("mkdir -p {} && ", quoted(folder)))
+        .collect();
     format!(
-        "openssl req -x509 -newkey rsa:3072 -nodes -days 365 -keyout {} -out {} \
+        "{made}openssl req -x509 -newkey rsa:3072 -nodes -days 365 -keyout {} -out {} \
          -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1",
         quoted(key),
         quoted(certificate)

@@ -24,7 +24,7 @@ fn a_server_without_a_terminal_is_started_asked_and_ended() {
     let world = World::example();
     for (command, hint) in [
         ("status", "local-agent serve --daemon"),
-        ("stop", "nothing to do: it has ended already"),
+        ("stop", "nothing to do: no server runs"),
     ] {
         let failure = world.fails(&["serve", command]);
         assert_eq!(failure["error_code"], "SERVER_UNREACHABLE");

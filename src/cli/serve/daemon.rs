@@ -184,7 +184,7 @@ pub(super) fn link(context: &Context, name: Option<&str>) -> Result<ExitCode> {
 pub(super) fn stop(context: &Context) -> Result<ExitCode> {
     let found = found(context);
     let (config, server) = found.map_err(|failure| match failure.code {
-        ErrorCode::ServerUnreachable => failure.with_hint("nothing to do: it has ended already"),
+        ErrorCode::ServerUnreachable => failure.with_hint("nothing to do: no server runs"),
         _ => failure,
     })?;
     send_end(&server)?;

@@ -10,7 +10,7 @@ const REFERENCE: &str = include_str!("../../../docs/serve.md");
 const REQUESTS: &[FailingCalls] = &[
     FailingCalls {
         code: "INVALID_ARGS",
-        fix: "add the parameter `address` to the address: address=…",
+        fix: "add `address=…` to the query of the URL",
         next: None,
         calls: &[
             [
@@ -27,7 +27,7 @@ const REQUESTS: &[FailingCalls] = &[
     },
     FailingCalls {
         code: "INVALID_ARGS",
-        fix: "add the parameter `id` to the address: id=…",
+        fix: "add `id=…` to the query of the URL",
         next: None,
         calls: &[[
             "a parameter is missing",

@@ -22,6 +22,8 @@ pub(super) struct OpenStores<'a> {
     pub engine: &'a Engine,
     pub sandbox: &'a Sandbox,
     pub scope: &'a Scope,
+    /// Whether whoever asks may see every document of the index.
+    pub sees_all: bool,
 }
 
 impl OpenStores<'_> {
@@ -139,15 +141,30 @@ impl OpenStores<'_> {
         self.listed(documents.iter().flat_map(IdSet::iter).collect())
     }
 
-    /// The notes that the question covers to which most others link, at most `most`.
+    /// The notes that the question covers to which most others link, at most `most`. Links of documents
+    /// that must not be seen would tell of them, so then the first notes by path, and only their number.
     fn most_linked(&self, most: usize) -> Result<MoreNotes> {
+        let index = self.engine.index();
         let allowed = self.engine.allowed(self.scope)?;
-        let documents = self.engine.index().documents_by_links()?.into_iter();
         let covered = |id: &i64| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
-        let documents: Vec<i64> = documents.filter(covered).collect();
-        let all = documents.len();
-        let first = documents.into_iter().take(most).collect();
-        let notes = self.listed(first)?.notes;
+        let documents: Vec<i64> = match self.sees_all {
+            true => index.documents_by_links()?,
+            false => index.notes()?.iter().map(|note| note.id).collect(),
+        };
+        let documents: Vec<i64> = documents.into_iter().filter(covered).collect();
+        let mut notes = Vec::new();
+        for document in &documents {
+            if notes.len() == most {
+                break;
+            }
+            if let Some(chunk) = index.chunk_at(*document, 0)? {
+                notes.extend(self.read(&chunk.source, &chunk.path)?);
+            }
+        }
+        let all = match self.sees_all {
+            true => documents.len(),
+            false => notes.len(),
+        };
         Ok(MoreNotes { notes, all })
     }
 

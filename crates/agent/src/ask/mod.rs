@@ -109,6 +109,9 @@ const PER_DOCUMENT: usize = 3;
 pub struct Question<'a> {
     /// The question in plain words, without query syntax.
     pub text: &'a str,
+    /// Whether whoever asks may see every document of the index. Otherwise nothing is said of all its
+    /// words and documents.
+    pub sees_all: bool,
     /// The documents that are searched. Documents outside it are never evidence.
     pub scope: Scope,
     /// How the lexical and the vector list are merged.
@@ -390,6 +393,7 @@ impl FoundEvidence<'_> {
             engine,
             sandbox,
             scope: &question.scope,
+            sees_all: question.sees_all,
         };
         let meaning = self.model.and_then(meaning::ModelMeaning::of);
         let rarity = rarity(question.text, engine)?;
@@ -401,18 +405,25 @@ impl FoundEvidence<'_> {
             today: question.today,
         };
         let mut extracted = extractive::extract(question.text, evidence)?;
-        let is_guess = !self.is_relevant && !extracted.certain;
+        let is_guess = question.sees_all && !self.is_relevant && !extracted.certain;
         if is_guess && !rarity.is_empty() && rarity.values().all(|word| !word.known) {
             extracted.passages.clear();
-            extracted.why = Some(UNKNOWN_WORDS.to_owned());
+            extracted.why = Some(unknown_words(self.model.is_some()));
         }
         of_extracted(extracted, packed, &question.verify, question.strict)
     }
 }
 
 /// Why a question whose words are in no note, and that no passage fits, has no answer.
-const UNKNOWN_WORDS: &str =
-    "No note has a word of the question, and no passage is close to its meaning.";
+fn unknown_words(searches_meaning: bool) -> String {
+    match searches_meaning {
+        true => {
+            "No indexed note has a word of the question, and no passage is close to its meaning."
+        }
+        false => "No indexed note has a word of the question.",
+    }
+    .to_owned()
+}
 
 /// The rarity of a term that was not looked up in the index.
 const UNSEEN: Rarity = Rarity {

@@ -7,7 +7,7 @@ use super::freshness::stale_files;
 use super::library::Library;
 use super::memories::may_see;
 use super::privacy::{
-    KeptBack, coverage_of, is_partial, may_see_memory, owners_coverage, shown_chunks,
+    KeptBack, coverage_of, hides_notes, is_partial, may_see_memory, owners_coverage, shown_chunks,
 };
 use super::remarks;
 use super::run_log::RunLog;
@@ -127,6 +127,8 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
             };
             let mut done = library.with(|engine| {
                 let mut question = question.clone();
+                question.sees_all =
+                    config.client.is_none() && !hides_notes(engine.index(), desk.sandbox)?;
                 let left_out = leave_out_unconfigured(config, engine, &mut question.scope)?;
                 recorded(
                     desk,
@@ -375,6 +377,7 @@ fn without_opinion(claims: usize) -> Option<Stale> {
 pub fn question<'a>(config: &'a Config, text: &'a str, today: ask::Day) -> Question<'a> {
     Question {
         text,
+        sees_all: false,
         scope: Scope::default(),
         fusion: config.retrieve.fusion,
         vector_weight: config.retrieve.vector_weight,

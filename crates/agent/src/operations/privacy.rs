@@ -120,6 +120,16 @@ pub(super) fn shown_notes(index: &IndexReader, sandbox: &Sandbox) -> Result<Vec<
     Ok(notes)
 }
 
+/// Whether the index has a document that the sandbox does not show. What is said of all its words then
+/// tells something about hidden notes.
+///
+/// # Errors
+/// Those of the database.
+pub(super) fn hides_notes(index: &IndexReader, sandbox: &Sandbox) -> Result<bool> {
+    let hides = |note: &NoteRow| !shows_note(sandbox, note);
+    Ok(sandbox.keeps_private() && index.notes()?.iter().any(hides))
+}
+
 /// The chunks of documents that the sandbox shows.
 ///
 /// # Errors

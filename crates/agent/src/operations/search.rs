@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::corrections::{self, Correction};
 use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
-use super::privacy::{coverage_of, is_partial, owners_coverage, shown_chunks};
+use super::privacy::{coverage_of, hides_notes, is_partial, owners_coverage, shown_chunks};
 use super::query_lines::QueryLines;
 use super::recency::Recency;
 use super::remarks;
@@ -131,10 +131,10 @@ pub fn search(
         ..wanted.clone()
     };
     let sources = limited.sources.clone();
-    let mut searched = match attempt(config, library, &asked, limited.clone()) {
+    let mut searched = match attempt(config, sandbox, library, &asked, limited.clone()) {
         Err(failure) if library.is_without_server(&failure) && wanted.mode == Mode::Hybrid => {
             let words_alone = library.words_alone(config);
-            let mut searched = attempt(config, &words_alone, &asked, limited)?;
+            let mut searched = attempt(config, sandbox, &words_alone, &asked, limited)?;
             let missing = retrieval::without_meaning(&failure);
             searched.found.stale.push(missing);
             searched
@@ -195,6 +195,7 @@ struct Understood {
 /// One search with one library.
 fn attempt(
     config: &Config,
+    sandbox: &Sandbox,
     library: &Library,
     wanted: &Search<'_>,
     mut limited: Scope,
@@ -218,6 +219,9 @@ fn attempt(
             }
             _ => Vec::new(),
         };
+        if !corrections.is_empty() && hides_notes(engine.index(), sandbox)? {
+            corrections.clear();
+        }
         let typed = understood.query.clone();
         understood.query = corrections::apply(&typed, &corrections);
         let (mut found, mut weak) = run(config, library, engine, wanted, &understood, &limited)?;
@@ -240,12 +244,15 @@ fn attempt(
             && limited.path_prefix.is_none()
             && limited.filters.is_empty()
             && understood.mode != Mode::Vector;
-        let words_in_no_note = match engine.lexical() {
+        let mut words_in_no_note = match engine.lexical() {
             Some(reader) if config.client.is_none() && is_everything && !has_good(&found.hits) => {
                 corrections::in_no_note(reader, &understood.query)?
             }
             _ => Vec::new(),
         };
+        if !words_in_no_note.is_empty() && hides_notes(engine.index(), sandbox)? {
+            words_in_no_note.clear();
+        }
         report(left_out, &mut found);
         let mut remarks = remarks_of(wanted, &typed);
         // A note that is kept from a client must not be told from one that does not exist.

@@ -119,7 +119,7 @@ impl Leaf {
             range.start += mark;
             breaks.insert(0, title_end.max(range.start));
         }
-        breaks.extend(beside_labelled_lines(text, &range));
+        breaks.extend(between_labelled_lines(text, &range));
         breaks.push(range.end);
         // A hard break can be inside the callout's marker.
         breaks.sort_unstable();
@@ -134,30 +134,25 @@ impl Leaf {
     }
 }
 
-/// Maximum number of bytes and words of the label of a line.
+/// Maximum number of bytes and words of the label of a line, and of words of its value.
 const LONGEST_LABEL: usize = 48;
 const MOST_LABEL_WORDS: usize = 5;
+const MOST_VALUE_WORDS: usize = 6;
 
-/// Where lines begin that are "label: value", as one before or behind them is, and where the text
-/// behind such lines begins. A line in lower case goes on with the one before it.
-fn beside_labelled_lines(text: &str, range: &Range<usize>) -> Vec<usize> {
-    let lines: Vec<&str> = text[range.clone()].split_inclusive('\n').collect();
-    let labelled: Vec<bool> = lines.iter().map(|line| is_labelled(line)).collect();
-    let is_in_run = |n: usize| {
-        let beside = [n.checked_sub(1), Some(n + 1)];
-        let is_labelled = |at: Option<usize>| at.and_then(|at| labelled.get(at)) == Some(&true);
-        labelled.get(n) == Some(&true) && beside.into_iter().any(is_labelled)
-    };
+/// Where lines begin that are "label: value", as the one before them is. The first of such lines must
+/// begin its paragraph or stand below the end of a sentence: "nobody thinks that" may go on in them.
+fn between_labelled_lines(text: &str, range: &Range<usize>) -> Vec<usize> {
     let mut out = Vec::new();
     let mut at = range.start;
-    for (n, line) in lines.iter().enumerate() {
-        let goes_on = line
-            .trim_start_matches(MARKS)
-            .starts_with(char::is_lowercase);
-        if n > 0 && (is_in_run(n) || is_in_run(n - 1) && !goes_on) {
+    let (mut is_in_run, mut may_begin) = (false, true);
+    for line in text[range.clone()].split_inclusive('\n') {
+        let is_labelled = is_labelled(line);
+        if is_labelled && is_in_run {
             // The line break belongs to what is behind it, and so do the quote marks.
             out.push(at - 1);
         }
+        is_in_run = is_labelled && (is_in_run || may_begin);
+        may_begin = line.trim_end().ends_with(['.', ':', '!', '?']);
         at += line.len();
     }
     out
@@ -166,7 +161,8 @@ fn beside_labelled_lines(text: &str, range: &Range<usize>) -> Vec<usize> {
 /// Signs before the label of a line: quote marks and emphasis.
 const MARKS: &[char] = &[' ', '\t', '>', '*', '_'];
 
-/// Whether a line is "label: value".
+/// Whether a line is "label: value" with a short value that has a digit. Words alone may go on in the
+/// next line.
 fn is_labelled(line: &str) -> bool {
     let line = line.trim_start_matches(MARKS);
     let Some((label, value)) = line.split_once(':') else {
@@ -178,7 +174,9 @@ fn is_labelled(line: &str) -> bool {
         && label.split_whitespace().count() <= MOST_LABEL_WORDS
         && !label.contains(['.', '?', '!', '|'])
         && value.trim_start_matches('*').starts_with([' ', '\t'])
-        && !value.trim().is_empty()
+        && value.contains(|c: char| c.is_ascii_digit())
+        && value.split_whitespace().count() <= MOST_VALUE_WORDS
+        && !value.trim_end().ends_with([',', '–', '—', '-'])
 }
 
 /// The length of `[!note]`, `[!note]+` or `[!note]-` at the start of a callout.
@@ -633,16 +631,23 @@ mod tests {
             ["Front tyres: 2.3 bar", "Rear tyres: 2.6 bar when\nloaded"]
         );
         assert_eq!(
-            cut("> **Anna:** yes\n> **Tom:** no\n> Both agreed."),
-            ["**Anna:** yes", "**Tom:** no", "Both agreed."]
+            cut("> **Anna:** 3 keys\n> **Tom:** 4 keys\n> Both agreed."),
+            ["**Anna:** 3 keys", "**Tom:** 4 keys\n> Both agreed."]
         );
         for whole in [
             "Note: this goes on in\nBerlin and in Rome",
-            "we say: yes\nthey say: no",
-            "See: https://a.b\nc",
+            "we say: 1\nthey say: 2",
+            "Status: open 3\nResult: we do not believe that\nAnna passed the test",
+            "Plan 2: nobody should think that\nTom: 40 EUR is enough",
+            "Nobody thinks that\nTom: 40 EUR",
+            "结果: 我们不认为\n安娜通过了考试",
         ] {
             assert_eq!(cut(whole), [whole]);
         }
+        assert_eq!(
+            cut("Nobody thinks that\nTom: 40 EUR\nAnna: 50 EUR"),
+            ["Nobody thinks that\nTom: 40 EUR\nAnna: 50 EUR"]
+        );
     }
 
     #[test]

@@ -55,3 +55,19 @@ fn the_own_value_and_comparisons_are_not_doubted() {
     ]);
     all_passed(&[(PRICES, "All things but the salt cost 1.10 EUR or more.")]);
 }
+
+/// A sentence that a line begins and the next one ends was proven by its end alone.
+#[test]
+fn the_end_of_a_denied_sentence_is_no_sentence() {
+    const EXAM: &str = "Status: open 3\nResult: we do not believe that\nAnna passed the test.\n";
+    const PLAN: &str = "Plan: nobody should think that\nTom: 40 EUR is enough.\n";
+    const STAND: &str = "Stand: Es stimmt nicht, dass\nAnna die Prüfung bestanden hat.\n";
+    all_objected(
+        &[Code::Negation, Code::Quantifier, Code::LowSupport],
+        &[
+            (EXAM, "Anna passed the test."),
+            (PLAN, "Tom: 40 EUR is enough."),
+            (STAND, "Anna hat die Prüfung bestanden."),
+        ],
+    );
+}

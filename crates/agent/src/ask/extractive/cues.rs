@@ -449,6 +449,8 @@ pub(super) const EMAIL: Cues = Cues(list(DATA, "email"), list(DATA, "email.unspa
 pub(super) const SUMMARY: Cues = Cues(list(DATA, "summary"), list(DATA, "summary.unspaced"));
 /// Words for all notes together.
 pub(super) const COLLECTION: WordList = list(DATA, "collection");
+/// Words beside them that leave none out.
+pub(super) const WHOLE: WordList = list(DATA, "whole");
 
 /// The first word of a yes-or-no question.
 pub(super) const POLAR: WordList = list(DATA, "polar");

@@ -15,16 +15,18 @@ const MOST: usize = 12;
 /// Whether a question asks for a summary of all notes and of nothing else.
 pub(super) fn is_asked(question: &ParsedQuestion) -> bool {
     let lower = question.text.to_lowercase();
-    let is_collection = |word: &str| cues::holds(cues::COLLECTION, word);
-    let asks_for_summary = |word: &str| {
-        let mut words = cues::SUMMARY.spaced().split([' ', '|']);
-        words.any(|own| own == word)
-    };
-    let says_only_that = |word: &str| is_collection(word) || asks_for_summary(word);
     let mut terms = question.terms.iter();
     question.kind == QuestionKind::Summary
-        && cues::split(&lower).any(is_collection)
+        && cues::split(&lower).any(|word| cues::holds(cues::COLLECTION, word))
         && terms.all(|term| says_only_that(&term.word.to_lowercase()))
+}
+
+/// Whether a word names all notes, or is of the request for a summary.
+fn says_only_that(word: &str) -> bool {
+    let mut asking = cues::SUMMARY.spaced().split([' ', '|']);
+    cues::holds(cues::COLLECTION, word)
+        || cues::holds(cues::WHOLE, word)
+        || asking.any(|own| own == word)
 }
 
 /// The beginnings of the notes to which most others link; `None` if the question covers fewer than
@@ -62,13 +64,13 @@ pub(super) fn extract(
 
 /// Which notes are shown, and how.
 fn said(shown: usize, all: usize) -> String {
-    let which = match shown < all {
-        true => format!("These are {shown} of {all} notes, those to which most others link first"),
-        false => format!("These are all {all} notes"),
-    };
-    format!(
-        "{which}, each with its first heading and sentence; without a chat model nothing is put into other words."
-    )
+    const HOW: &str = "each with its first heading and sentence; without a chat model nothing is put into other words.";
+    match shown < all {
+        true => {
+            format!("These are some of {all} notes, those to which most others link first, {HOW}")
+        }
+        false => format!("These are the beginnings of the notes, {HOW}"),
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +105,8 @@ mod tests {
             "Summarize the garden note",
             "Summarize my notes about the oven",
             "Summarize this note",
+            "Summarize the library",
+            "Summarize the todo note",
             "Which notes are about bread?",
             "Fasse die Notiz zum Garten zusammen",
         ] {
