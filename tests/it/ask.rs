@@ -278,7 +278,7 @@ fn nothing_that_fits_is_an_abstention_and_exit_code_0() {
     let run = world.ok(&["ask", "qqqq zzzz xxxx?"]);
     assert_snapshot!(run.stdout, @r#"
     The notes hold nothing on this.
-    No note has a word of the question, and no passage is close to its meaning.
+    The search found no text that could be quoted.
     "#);
     let body = world.json(&["ask", "qqqq zzzz xxxx?", "--strict"]);
     assert_eq!(

@@ -97,6 +97,52 @@ fn an_agent_gets_no_word_of_a_private_note() {
     assert!(all.contains("zebra"), "{all}");
 }
 
+/// What was said of unknown words named those of private notes.
+#[test]
+fn words_of_private_notes_are_not_told_from_words_that_no_note_has() {
+    let world = world();
+    let mut session = Session::start(&world, &[]);
+    let mut said = |word: &str| {
+        let told = session.call("search", json!({ "query": word }));
+        let told = &told["structuredContent"];
+        [&told["unknown_words"], &told["outcome"]].map(ToString::to_string)
+    };
+    for typed in ["falc", "falcn", "falcon"] {
+        let unknown = said("qqzzqq");
+        assert_eq!(said(typed), unknown, "{typed}");
+    }
+    assert_eq!(session.end().0, 0);
+}
+
+/// Private notes took the places of others, and their links decided which notes came first.
+#[test]
+fn a_summary_of_all_notes_shows_and_counts_no_private_note() {
+    let world = world();
+    for n in 0..14 {
+        let text = format!("---\nprivate: true\n---\n# Hidden {n}\n\nSee [[yak]].\n");
+        world.write(&format!("hidden/{n}.md"), &text);
+    }
+    world.write("ant.md", "# Ant\n\nThe ant carries leaves.\n");
+    world.write("yak.md", "# Yak\n\nThe yak eats grass.\n");
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    let told = session.call("ask", json!({"question": "Summarize the vault"}));
+    assert_eq!(session.end().0, 0);
+    let told = &told["structuredContent"];
+    let answer = told["answer"].as_str().unwrap();
+    let place = |words: &str| answer.find(words).unwrap_or_else(|| panic!("{answer}"));
+    assert!(place("The ant carries") < place("The yak eats"), "{answer}");
+    assert!(!told.to_string().contains("Hidden"), "{told}");
+    let why = told["why"].as_str().unwrap();
+    assert!(!why.contains(|c: char| c.is_ascii_digit()), "{why}");
+    let own = world.json(&["ask", "Summarize the vault"]);
+    let answer = own["answer"].as_str().unwrap();
+    assert!(
+        answer.starts_with("The yak") || answer.contains("Yak"),
+        "{answer}"
+    );
+}
+
 #[test]
 fn the_owner_sees_private_notes_and_may_show_them_to_agents() {
     let world = world();

@@ -338,9 +338,6 @@ pub(super) struct Grounded {
     pub left_out: Vec<ClaimNote>,
 }
 
-/// Why there is no answer if nothing can be quoted.
-const NOT_QUOTABLE: &str = "The search found no text that could be quoted.";
-
 /// The result of an extraction: the passages that pass the gate. `packed` is the evidence so far.
 ///
 /// Errors: `ASK_CITATION_INVALID` if `strict` is set and a claim is rejected.
@@ -352,7 +349,7 @@ pub(super) fn of_extracted(
 ) -> Result<Grounded> {
     if extracted.passages.is_empty() {
         return Ok(Grounded {
-            result: AnswerResult::nothing(extracted.why.as_deref().unwrap_or(NOT_QUOTABLE)),
+            result: AnswerResult::nothing("The search found no text that could be quoted."),
             packed,
             left_out: Vec::new(),
         });

@@ -404,25 +404,9 @@ impl FoundEvidence<'_> {
             more: &|lookup| library.more(lookup),
             today: question.today,
         };
-        let mut extracted = extractive::extract(question.text, evidence)?;
-        let is_guess = question.sees_all && !self.is_relevant && !extracted.certain;
-        if is_guess && !rarity.is_empty() && rarity.values().all(|word| !word.known) {
-            extracted.passages.clear();
-            extracted.why = Some(unknown_words(self.model.is_some()));
-        }
+        let extracted = extractive::extract(question.text, evidence)?;
         of_extracted(extracted, packed, &question.verify, question.strict)
     }
-}
-
-/// Why a question whose words are in no note, and that no passage fits, has no answer.
-fn unknown_words(searches_meaning: bool) -> String {
-    match searches_meaning {
-        true => {
-            "No indexed note has a word of the question, and no passage is close to its meaning."
-        }
-        false => "No indexed note has a word of the question.",
-    }
-    .to_owned()
 }
 
 /// The rarity of a term that was not looked up in the index.
