@@ -225,13 +225,14 @@ fn is_short(piece: &DocumentPiece) -> Result<()> {
 }
 
 /// A failure as the protocol's error.
-pub(super) fn error(failure: &Failure) -> ErrorData {
+pub(super) fn error(failure: &Failure, service: &Service) -> ErrorData {
     let data = Some(json!({
         "error_code": failure.code.as_str(),
         "error_message": failure.message,
         "hint": failure.hint,
     }));
-    let said = server::said(failure, &|_| true);
+    let offered = tools::offered_names(service);
+    let said = server::said(failure, &|name| offered.contains(&name));
     match failure.code {
         ErrorCode::FileNotFound | ErrorCode::PathDenied | ErrorCode::PathIsDirectory => {
             ErrorData::resource_not_found(said, data)

@@ -54,13 +54,6 @@ impl Server {
         }
     }
 
-    /// The names of all tools that this client is offered.
-    fn offered(&self) -> Vec<&'static str> {
-        let operations = tools::offered(&self.service).map(|spec| spec.name);
-        let files = self.service.file_tools().map(|tool| tool.name());
-        operations.chain(files).collect()
-    }
-
     /// Runs one tool on a separate thread. Meanwhile it passes progress on and watches for
     /// cancellation by the client.
     async fn run(
@@ -125,7 +118,7 @@ impl Server {
         tokio::task::spawn_blocking(move || work(&service))
             .await
             .unwrap_or_else(|_| Err(Failure::internal("the request panicked")))
-            .map_err(|failure| resources::error(&failure))
+            .map_err(|failure| resources::error(&failure, &self.service))
     }
 }
 
@@ -269,11 +262,15 @@ impl ServerHandler for Server {
         };
         let Some(tool) = operation.or_else(|| files().map(|tool| Wanted::Files(tool.name())))
         else {
-            return Err(unknown("tool", &request.name, &self.offered()));
+            return Err(unknown(
+                "tool",
+                &request.name,
+                &tools::offered_names(&self.service),
+            ));
         };
         let args = Value::Object(request.arguments.unwrap_or_default());
         let done = self.run(tool, args, &context).await;
-        let offered = self.offered();
+        let offered = tools::offered_names(&self.service);
         Ok(tool_result(done, &|name| offered.contains(&name)).into())
     }
 

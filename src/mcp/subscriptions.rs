@@ -44,11 +44,11 @@ impl Subscriptions {
         uri: String,
     ) -> std::result::Result<(), ErrorData> {
         resources::must_be_offered(service)?;
-        let (this, service) = (Arc::clone(self), Arc::clone(service));
-        tokio::task::spawn_blocking(move || this.add(&service, &uri))
+        let (this, own) = (Arc::clone(self), Arc::clone(service));
+        tokio::task::spawn_blocking(move || this.add(&own, &uri))
             .await
             .unwrap_or_else(|_| Err(Failure::internal("the request panicked")))
-            .map_err(|failure| resources::error(&failure))
+            .map_err(|failure| resources::error(&failure, service))
     }
 
     /// Begins to watch a note that can be read now. The ledger records the call like that of a tool.

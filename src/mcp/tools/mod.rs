@@ -120,6 +120,13 @@ pub(super) fn offered(service: &Service) -> impl Iterator<Item = &'static Spec> 
         .filter_map(|name| SPECS.into_iter().find(|spec| spec.name == name.as_str()))
 }
 
+/// The names of all tools that a client is offered, those for files among them.
+pub(super) fn offered_names(service: &Service) -> Vec<&'static str> {
+    let operations = offered(service).map(|spec| spec.name);
+    let files = service.file_tools().map(|tool| tool.name());
+    operations.chain(files).collect()
+}
+
 /// The names of all tools.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SPECS.into_iter().map(|spec| spec.name)
