@@ -1,5 +1,6 @@
 //! The server's certificate and key, with which it uses TLS itself.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,8 +19,12 @@ use local_agent_text::types::Sha256;
 /// The command that creates a matching pair of files.
 fn to_make(certificate: &Path, key: &Path) -> String {
     let folders = [certificate, key].map(|file| file.parent().unwrap_or(Path::new(".")));
-    let missing = folders.into_iter().filter(|folder| !folder.exists());
+    let missing: BTreeSet<&Path> = folders
+        .into_iter()
+        .filter(|folder| !folder.exists())
+        .collect();
     let made: String = missing
+        .iter()
         .map(|folder| format!("mkdir -p {} && ", quoted(folder)))
         .collect();
     format!(

@@ -141,8 +141,9 @@ impl OpenStores<'_> {
         self.listed(documents.iter().flat_map(IdSet::iter).collect())
     }
 
-    /// The notes that the question covers to which most others link, at most `most`. Links of documents
-    /// that must not be seen would tell of them, so then the first notes by path, and only their number.
+    /// The notes that the question covers to which most others link, at most `most`. If some documents
+    /// must not be seen, their links and their number would tell of them. Then these are the first notes
+    /// by path, and `all` counts only them.
     fn most_linked(&self, most: usize) -> Result<MoreNotes> {
         let index = self.engine.index();
         let allowed = self.engine.allowed(self.scope)?;

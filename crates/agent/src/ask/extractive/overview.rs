@@ -65,11 +65,13 @@ pub(super) fn extract(
 /// Which notes are shown, and how.
 fn said(shown: usize, all: usize) -> String {
     const HOW: &str = "each with its first heading and sentence; without a chat model nothing is put into other words.";
-    match shown < all {
-        true => {
+    match (shown < all, shown < MOST) {
+        (true, _) => {
             format!("These are some of {all} notes, those to which most others link first, {HOW}")
         }
-        false => format!("These are the beginnings of the notes, {HOW}"),
+        (false, true) => format!("These are the beginnings of the notes, {HOW}"),
+        // There may be more, of which nothing is told.
+        (false, false) => format!("These are the beginnings of some notes, {HOW}"),
     }
 }
 
@@ -86,6 +88,13 @@ mod tests {
         };
         let today = Day::parse("2026-06-20").unwrap();
         is_asked(&ParsedQuestion::read(text, today, &|_| rarity))
+    }
+
+    #[test]
+    fn notes_that_may_be_some_of_more_are_not_called_all() {
+        assert!(said(2, 2).starts_with("These are the beginnings of the notes,"));
+        assert!(said(MOST, MOST).starts_with("These are the beginnings of some notes,"));
+        assert!(said(MOST, 87).starts_with("These are some of 87 notes,"));
     }
 
     #[test]
