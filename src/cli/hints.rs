@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use super::args::Global;
 use local_agent_agent::config::ApiKeyUse;
 use local_agent_files::state::quoted;
+use local_agent_index::store::WAIT_FOR_JOB;
 use local_agent_text::error::{ErrorCode, Failure};
 
 /// The facts that determine the fix.
@@ -90,10 +91,10 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
         ErrorCode::IndexMissing | ErrorCode::IndexError if situation.first_step.is_some() => {
             failure.hint = situation.first_step.map(str::to_owned);
         }
-        ErrorCode::Locked if situation.takes_wait => {
-            failure.hint = failure
-                .hint
-                .map(|hint| format!("{hint}, or pass --wait SECS"));
+        ErrorCode::Locked
+            if situation.takes_wait && failure.hint.as_deref() == Some(WAIT_FOR_JOB) =>
+        {
+            failure.hint = Some(format!("{WAIT_FOR_JOB}, or pass --wait SECS"));
         }
         ErrorCode::ServerUnreachable => {
             failure
@@ -209,9 +210,9 @@ mod tests {
     }
 
     #[test]
-    fn only_commands_that_can_wait_are_told_to() {
-        let hint = |takes_wait| {
-            let failure = Failure::new(ErrorCode::Locked, "x").with_hint("wait for it to end");
+    fn only_commands_that_can_wait_for_a_job_are_told_to() {
+        let hint = |takes_wait, hint: &str| {
+            let failure = Failure::new(ErrorCode::Locked, "x").with_hint(hint);
             let situation = Situation {
                 first_step: None,
                 api_key_use: None,
@@ -219,7 +220,13 @@ mod tests {
             };
             completed(failure, situation).hint.unwrap()
         };
-        assert_eq!(hint(false), "wait for it to end");
-        assert_eq!(hint(true), "wait for it to end, or pass --wait SECS");
+        assert_eq!(hint(false, WAIT_FOR_JOB), WAIT_FOR_JOB);
+        assert_eq!(
+            hint(true, WAIT_FOR_JOB),
+            "wait for it to end, or pass --wait SECS"
+        );
+        // `--wait` does not wait for a reader of a database.
+        let of_reader = "wait for it to end, and run it again";
+        assert_eq!(hint(true, of_reader), of_reader);
     }
 }

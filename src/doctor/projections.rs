@@ -8,6 +8,7 @@ use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Subject, count, sample};
 use local_agent_files::state::quoted;
+use local_agent_index::indexing::profile_is_wanted;
 use local_agent_index::lexical::{LexicalStamp, Reader};
 use local_agent_index::profile::{Cosines, Origin, Profile};
 use local_agent_index::retrieval::Engine;
@@ -202,21 +203,23 @@ fn profile(subject: &Subject<'_>, matrix: &Matrix, checks: &mut Checks) {
     );
     let looked = engine.and_then(|engine| {
         let without_say = engine.vectors_without_say()?;
-        Ok((engine.profile().cloned(), without_say))
+        let is_wanted = profile_is_wanted(&config.vectors_dir(), &fingerprint)?;
+        Ok((engine.profile().cloned(), without_say, is_wanted))
     });
     match looked {
-        Ok((_, Some(why))) => {
+        Ok((_, Some(why), _)) => {
             checks.warn(Code::VectorsWithoutSayWarn, why, "local-agent models list");
         }
-        Ok((Some(profile), None)) => {
+        Ok((Some(profile), None, is_wanted)) => {
             let message = described(&profile);
-            if profile.origin == Origin::Estimated {
+            // A few chunks are not measured: an estimate is as good.
+            if profile.origin == Origin::Estimated && is_wanted {
                 checks.warn(Code::VectorsProfileWarn, message, "local-agent embed");
             } else {
                 checks.ok(Code::VectorsProfileOk, message);
             }
         }
-        Ok((None, None)) => {}
+        Ok((None, None, _)) => {}
         Err(failure) => checks.fail(Code::VectorsDamaged, failure.message, "local-agent embed"),
     }
 }

@@ -336,10 +336,18 @@ fn too_many_calls_at_once_and_calls_that_cannot_be_read_are_answered() {
         .collect();
     assert_eq!(outcomes.iter().filter(|o| *o == "ok").count(), 4);
     assert_eq!(outcomes.iter().filter(|o| *o == "TOOL_LIMIT").count(), 5);
+    assert!(server.prompt(1).contains("call it in the next reply"));
+    // A model that does what it is told gets what it called for.
+    let calls = |count: usize| Say::Calls((0..count).map(|_| ("list_dir", json!({}))).collect());
+    let server = ChatServer::ollama_with_tools(vec![calls(5), calls(1), say("Done.")]);
+    let outcomes = steps(&record(&chat(&world, &server)));
+    let outcomes: Vec<&str> = outcomes.iter().map(|(_, outcome)| &**outcome).collect();
+    assert_eq!(outcomes, ["ok", "ok", "ok", "ok", "TOOL_LIMIT", "ok"]);
     let server = ChatServer::ollama(vec![
         say("{\"type\":\"tool_call\",\"name\":\"read_text_file\",\"args\":"),
         say("{\"type\":\"tool_call\",\"name\":\"list_dir\",\"args\":\"x\"}"),
         say("{\"type\":\"tool_call\",\"name\":\"list_dir\"} and then I say the zebra eats 99"),
+        envelope("list_dir", &json!({})),
         say("Done."),
     ]);
     let record_of = record(&chat(&world, &server));
@@ -347,7 +355,10 @@ fn too_many_calls_at_once_and_calls_that_cannot_be_read_are_answered() {
         .into_iter()
         .map(|(_, outcome)| outcome)
         .collect();
-    assert_eq!(outcomes, ["INVALID_ARGS", "INVALID_ARGS", "ok"]);
+    assert_eq!(outcomes, ["INVALID_ARGS", "INVALID_ARGS", "ok", "ok"]);
+    for part in ["write {", "and nothing else"] {
+        assert!(server.prompt(1).contains(part), "{}", server.prompt(1));
+    }
     assert_eq!(
         record_of["calls"][2]["tools"][0]["trailing_text_ignored"],
         "and then I say the zebra eats 99"

@@ -322,8 +322,10 @@ fn instructions_that_the_machine_lacks_are_named_before_anybody_embeds() {
     );
     assert!(
         fix_of(&report, "DOCTOR_EMBED_MODEL_NOT_READY")
-            .starts_with("set embed.instructions to auto")
+            .starts_with("set embed.instructions to auto (here that is ")
     );
+    configure(&world, "vault", "embed: {instructions: auto}\n");
+    assert_eq!(failing(&doctor(&world, &[])), Vec::<&str>::new());
 }
 
 #[test]

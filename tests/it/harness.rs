@@ -425,3 +425,39 @@ fn photograph(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
         }
     }
 }
+
+/// The output of a command line at a terminal at which somebody types: `early` text before the
+/// program asks, and `answer` when it does. `script` is the command of that name, which makes the
+/// terminal, with the environment of the command line.
+#[cfg(target_os = "linux")]
+pub(crate) fn at_terminal(
+    mut script: Command,
+    line: &str,
+    early: &str,
+    answer: impl FnOnce() -> &'static str,
+) -> String {
+    use std::io::{Read as _, Write as _};
+    // Long enough for the early text to arrive first.
+    let wait = if early.is_empty() { "" } else { "sleep 1; " };
+    let mut child = script
+        .args(["-qec", &format!("{wait}{line} 2>&1"), "/dev/null"])
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let _ = input.write_all(early.as_bytes());
+    let (mut output, mut said) = (child.stdout.take().unwrap(), String::new());
+    let (mut some, mut answer) = ([0; 1024], Some(answer));
+    while let Ok(read @ 1..) = output.read(&mut some) {
+        said.push_str(&String::from_utf8_lossy(&some[..read]));
+        if said.contains("[y/N]")
+            && let Some(answer) = answer.take()
+        {
+            let _ = input.write_all(answer().as_bytes());
+        }
+    }
+    child.wait().unwrap();
+    said
+}

@@ -1660,6 +1660,33 @@ fn without_an_address_the_token_goes_to_the_server_of_the_state_folder_alone() {
 }
 
 #[test]
+fn a_client_whose_server_moved_is_started_again() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let begin = || {
+        let mut command = world.command();
+        command.args(["mcp", "--via-server"]);
+        Session::begun(Session::of(command))
+    };
+    let first = Serving::start(&world, &[]);
+    let mut session = begin();
+    let found = session.data("search", json!({"query": "zebra"}));
+    assert_eq!(found["hits"][0]["rel_path"], "zoo.md");
+    let port = first.url.rsplit(':').next().unwrap().to_owned();
+    drop(first);
+    // The port stays taken, so the next server gets another one.
+    let _taken = std::net::TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
+    let _second = Serving::start(&world, &[]);
+    let failed = session.request("tools/list", json!({})).to_string();
+    for part in ["no longer at", "start the client again"] {
+        assert!(failed.contains(part), "{failed}");
+    }
+    assert_eq!(session.end().0, 0);
+    let found = begin().data("search", json!({"query": "zebra"}));
+    assert_eq!(found["hits"][0]["rel_path"], "zoo.md");
+}
+
+#[test]
 fn a_refusal_of_a_server_is_told_in_its_own_words() {
     let world = World::with(&[]);
     world.ok(&["serve", "token"]);
@@ -2260,7 +2287,10 @@ fn a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now() {
         // If the kernel restricts the server to the old folder, the message says how to fix it.
         let text = got["content"][0]["text"].as_str().unwrap();
         assert!(
-            text.contains("FILE_READ_ERROR") && text.contains("restart the server"),
+            text.contains("FILE_READ_ERROR")
+                && text.contains(
+                    "restart the server: the kernel confines it to the folders that it started with"
+                ),
             "{text}"
         );
         session.end();

@@ -228,4 +228,12 @@ fn a_new_source_that_the_kernel_keeps_closed_is_said() {
         said.contains("the source `b` lies outside of the folders"),
         "{said}"
     );
+    assert!(
+        said.contains("local-agent serve, once the running server is ended"),
+        "{said}"
+    );
+    drop(served);
+    let served = Served::start(&world, &[]);
+    let said = served.get("/api/status").json()["stale"].to_string();
+    assert!(!said.contains("lies outside"), "{said}");
 }

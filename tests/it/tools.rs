@@ -5,6 +5,8 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::harness::World;
+#[cfg(target_os = "linux")]
+use crate::harness::at_terminal;
 
 fn zoo() -> World {
     let world = World::with(&[
@@ -270,7 +272,7 @@ fn s31_every_call_is_a_line_of_the_ledger_with_its_true_reason() {
 #[cfg(target_os = "linux")]
 #[test]
 fn only_the_controlling_terminal_can_say_yes() {
-    use std::io::{Read as _, Write as _};
+    use std::io::Write as _;
     use std::process::{Command, Stdio};
     let world = zoo();
     let program = env!("CARGO_BIN_EXE_local-agent");
@@ -316,37 +318,8 @@ fn only_the_controlling_terminal_can_say_yes() {
         ("yes\n", "n\n", false),
         ("", "yes\n", true),
     ] {
-        // Long enough for the early text to arrive first.
-        let wait = if early.is_empty() { "" } else { "sleep 1; " };
-        let line = format!(
-            "{wait}{program} {} 2>&1",
-            args.map(|a| format!("'{a}'")).join(" ")
-        );
-        let mut child = Command::new("script")
-            .args(["-qec", &line, "/dev/null"])
-            .env_clear()
-            .env("HOME", world.home())
-            .env("PATH", "/usr/bin:/bin")
-            .current_dir(world.vault())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        let _ = input.write_all(early.as_bytes());
-        let (mut output, mut said) = (child.stdout.take().unwrap(), String::new());
-        let mut some = [0; 1024];
-        while let Ok(read) = output.read(&mut some) {
-            if read == 0 {
-                break;
-            }
-            let asked = said.contains("[y/N]");
-            said.push_str(&String::from_utf8_lossy(&some[..read]));
-            if !asked && said.contains("[y/N]") {
-                let _ = input.write_all(answer.as_bytes());
-            }
-        }
-        child.wait().unwrap();
+        let line = format!("{program} {}", args.map(|a| format!("'{a}'")).join(" "));
+        let said = at_terminal(world.command_of("script"), &line, early, || answer);
         assert!(said.contains("+hello") && said.contains("[y/N]"), "{said}");
         assert_eq!(
             world.vault().join("new.md").exists(),

@@ -215,7 +215,7 @@ fn send_end(server: &RunningServer) -> Result<()> {
             ErrorCode::ServerBusy,
             format!("process {} cannot be ended: {e}", server.pid),
         )
-        .with_hint(format!("kill {}", server.pid))),
+        .with_hint(format!("as the user who started it: kill {}", server.pid))),
         None => Err(Failure::internal("a process has no id")),
     }
 }

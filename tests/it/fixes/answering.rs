@@ -93,7 +93,28 @@ fn replies() -> Vec<Case> {
             Follow::ByHand("`ask.top_n` is lowered", fewer_items),
             Then::Health,
         ),
+        case(
+            "the model calls tools and does not answer",
+            || {
+                let world = at_first(lists, 2, ANSWER);
+                in_configuration(&world, "llm: {", "tools: {max_turns: 2}\nllm: {");
+                world
+            },
+            &["ask", QUESTION, "--tools"],
+            "TOOL_LIMIT",
+        )
+        .ends(
+            Follow::ByHand("`tools.max_turns` is raised", |world| {
+                in_configuration(world, "max_turns: 2", "max_turns: 4");
+            }),
+            Then::Health,
+        ),
     ]
+}
+
+/// A call of a tool that needs no file.
+fn lists() -> Say {
+    say(&json!({"type": "tool_call", "name": "list_dir", "args": {}}).to_string())
 }
 
 fn fewer_items(world: &World) {

@@ -1,69 +1,158 @@
-//! Every hint in the source is in a row of `docs/fixes.md` or `docs/client_fixes.md`, or has a reason why no test can follow it.
+//! Every hint in the source is in a row of `docs/fixes.md` or `docs/client_fixes.md`, or a test of
+//! its own follows it, or there is a reason why no test can.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::architecture::source_files;
 
-/// Hints without a row, by reason.
-const WITHOUT_ROW: &[(&str, &[&str])] = &[
+/// Hints of states that cannot be a row, and the test that follows each.
+const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
     (
-        "a disk that is full, or a folder without permission: `tests/torture` makes them",
-        &[
-            "allow reading and writing there",
-            "allow writing there, then run the same command again",
-            "check the permissions of its folder and the space left",
-        ],
+        "allow reading and writing there",
+        "fixes/moments.rs",
+        "a_folder_may_not_be_written",
     ),
     (
-        "two processes at the same moment",
-        &[
-            "kill {}",
-            "local-agent serve status",
-            "look at the file again, then propose again",
-            "remove that folder; it is made again",
-            "run the command again",
-            "wait for it to end, and run it again",
-            "wait for the other process to end",
-        ],
+        "allow writing there, then run the same command again",
+        "fixes/moments.rs",
+        "a_folder_may_not_be_written",
     ),
     (
-        "another system, processor or build",
+        "check the permissions of its folder and the space left",
+        "fixes/moments.rs",
+        "a_file_changes_or_its_folder_is_closed_while_a_person_reads_the_proposal",
+    ),
+    (
+        "look at the file again, then propose again",
+        "fixes/moments.rs",
+        "a_file_changes_or_its_folder_is_closed_while_a_person_reads_the_proposal",
+    ),
+    (
+        "local-agent serve status",
+        "fixes/moments.rs",
+        "another_process_does_not_end",
+    ),
+    (
+        "wait for it to end, and run it again",
+        "fixes/moments.rs",
+        "another_process_does_not_end",
+    ),
+    (
+        "wait for the other process to end",
+        "fixes/moments.rs",
+        "another_process_does_not_end",
+    ),
+    (
+        "remove that folder; it is made again",
+        "fixes/moments.rs",
+        "the_packed_weights_are_no_folder",
+    ),
+    (
+        "change to a folder that exists",
+        "fixes/moments.rs",
+        "the_working_folder_was_removed",
+    ),
+    (
+        "install git, or use --lock",
+        "fixes/moments.rs",
+        "git_is_not_installed",
+    ),
+    ("set HOME", "fixes/moments.rs", "a_user_has_no_home"),
+    (
+        "pull again, or from another --endpoint",
+        "fixes/moments.rs",
+        "a_hub_sends_wrong_bytes",
+    ),
+    (
+        "to leave out notes with a word: `local-agent {command} -- {query}`",
+        "fixes/moments.rs",
+        "a_word_is_left_out",
+    ),
+    (
+        "`local-agent serve` is the server",
+        "fixes/moments.rs",
+        "the_server_of_another_program_is_asked_for",
+    ),
+    (
+        "`local-agent serve` serves agents over HTTP at /mcp",
+        "fixes/moments.rs",
+        "the_server_of_another_program_is_asked_for",
+    ),
+    (
+        "set embed.instructions to auto (here that is {best})",
+        "doctor.rs",
+        "instructions_that_the_machine_lacks_are_named_before_anybody_embeds",
+    ),
+    (
+        "restart the server: the kernel confines it to the folders that it started with",
+        "mcp.rs",
+        "a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now",
+    ),
+    (
+        "local-agent serve, once the running server is ended",
+        "serve_tls.rs",
+        "a_new_source_that_the_kernel_keeps_closed_is_said",
+    ),
+    (
+        "start the client again",
+        "mcp.rs",
+        "a_client_whose_server_moved_is_started_again",
+    ),
+    (
+        "call it in the next reply",
+        "chat.rs",
+        "too_many_calls_at_once_and_calls_that_cannot_be_read_are_answered",
+    ),
+    (
+        "write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else",
+        "chat.rs",
+        "too_many_calls_at_once_and_calls_that_cannot_be_read_are_answered",
+    ),
+];
+
+/// Hints without a test, by reason.
+const WITHOUT_TEST: &[(&str, &[&str])] = &[
+    (
+        "another system or build",
         &[
             "build it with the feature `code`",
             "cargo install --path . --features pull",
             "local-agent models pull bge-small-en-v1.5",
-            "restart the server: the kernel confines it to the folders that it started with",
-            "set embed.instructions to auto (here that is {best})",
             "taskkill /F /PID {}",
         ],
     ),
     (
-        "an environment that the test cannot give to the program",
+        "a process of another user, who may not be asked in a test",
+        &["as the user who started it: kill {}"],
+    ),
+    (
+        "the system has no thread left, or a file changes in the middle of a measurement",
         &[
-            "change to a folder that exists",
             "end other processes; `watch` tries again by itself",
-            "install git, or use --lock",
-            "set HOME",
+            "run the command again",
         ],
     ),
-    (
-        "a chat model gets it in a conversation",
-        &[
-            "ask something narrower, or raise {key}",
-            "call it in the next reply",
-            "write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else",
-        ],
-    ),
-    (
-        "a server of models that sends wrong bytes, or a reranker that is too slow",
-        &[
-            "--set retrieve.reranker_ms=600000",
-            "pull again, or from another --endpoint",
-        ],
-    ),
-    ("a session whose server moved", &["start the client again"]),
+];
+
+/// The beginnings of texts that name a command and are no advice after a failure.
+const NO_HINTS: &[&str] = &[
+    "# Configuration",
+    "{} (and {more} more: ",
+    "Signature: ",
+    "There is no named token; ",
+    "What `local-agent {command} --json` prints.",
+    "has no effect: models stand in ",
+    "local-agent eval calibrate, questions of {}",
+    "local-agent keeps index and embeddings current",
+    "local-agent pack",
+    "local-agent serves this user's notes",
+    "LOCAL_AGENT_API_KEY is not sent: ",
+    "local-agent vectors",
+    "next: ",
+    "pid {}, `local-agent ",
+    "unverified: these are the model's own words; ",
 ];
 
 #[test]
@@ -75,15 +164,14 @@ fn every_hint_is_followed_or_has_a_reason() {
         .flat_map(|page| page.lines())
         .map(plain)
         .collect();
-    let known: Vec<&str> = WITHOUT_ROW
-        .iter()
-        .flat_map(|(_, hints)| hints.iter().copied())
-        .collect();
+    let without = WITHOUT_TEST.iter().flat_map(|(_, hints)| hints.iter());
+    let elsewhere = FOLLOWED_ELSEWHERE.iter().map(|(hint, ..)| hint);
+    let known: BTreeSet<&str> = without.chain(elsewhere).copied().collect();
     let hints = hints_in_source();
-    assert!(hints.len() > 150, "only {} hints were found", hints.len());
+    assert!(hints.len() > 250, "only {} hints were found", hints.len());
     let missing: Vec<&String> = hints
         .iter()
-        .filter(|hint| !known.contains(&hint.as_str()) && !is_in_a_row(hint, &rows))
+        .filter(|hint| !known.contains(hint.as_str()) && !is_in_a_row(hint, &rows))
         .collect();
     assert!(missing.is_empty(), "without a row: {missing:#?}");
     let gone: Vec<&&str> = known
@@ -91,6 +179,23 @@ fn every_hint_is_followed_or_has_a_reason() {
         .filter(|hint| !hints.contains(**hint))
         .collect();
     assert!(gone.is_empty(), "no hint of the program: {gone:#?}");
+}
+
+#[test]
+fn the_tests_that_follow_a_hint_exist() {
+    for (hint, file, name) in FOLLOWED_ELSEWHERE {
+        let text = fs::read_to_string(root().join("tests/it").join(file)).unwrap();
+        let test = text.split(&format!("fn {name}()")).nth(1);
+        let attributes = text.split(&format!("fn {name}()")).next().unwrap();
+        let is_test = attributes.trim_end().ends_with("#[test]");
+        assert!(
+            test.is_some() && is_test,
+            "{file}: no test {name}, for: {hint}"
+        );
+        let start = hint.trim_start_matches('`').split(['{', '`']).next();
+        let start = start.unwrap_or_default();
+        assert!(text.contains(start), "{file} does not look for: {hint}");
+    }
 }
 
 fn root() -> &'static Path {
@@ -133,21 +238,59 @@ fn parts(format: &str) -> Vec<String> {
     parts
 }
 
-/// The literals in the arguments of `with_hint` in the program, without those of tests.
+/// The hints of the program: the literals and constants in the arguments of `with_hint`, and every
+/// other literal with a command to run.
 fn hints_in_source() -> BTreeSet<String> {
     let mut files = Vec::new();
     for folder in ["src", "crates"] {
         source_files(&root().join(folder), &mut files);
     }
-    let mut found = BTreeSet::new();
-    for file in files.iter().filter(|file| !file.ends_with("tests.rs")) {
-        let text = fs::read_to_string(file).unwrap();
-        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let is_tested = |file: &&PathBuf| {
+        let is_of_tests = file.components().any(|part| part.as_os_str() == "testing");
+        !is_of_tests && !file.ends_with("tests.rs")
+    };
+    let code: Vec<String> = files.iter().filter(is_tested).map(|f| code_of(f)).collect();
+    let (mut found, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for code in &code {
         for call in code.split("with_hint(").skip(1) {
-            found.extend(literals(arguments(call)));
+            let arguments = arguments(call);
+            found.extend(literals(arguments));
+            let without = arguments.split('"').step_by(2);
+            let words = without.flat_map(|code| code.split(|c: char| !is_of_constant(c)));
+            names.extend(words.filter(|word| word.len() > 1));
+        }
+        found.extend(literals(code).into_iter().filter(|text| is_advice(text)));
+    }
+    for name in names {
+        let constant = format!("const {name}: &str =");
+        for code in code.iter().filter(|code| code.contains(&constant)) {
+            let value = code.split(&constant).nth(1).unwrap_or_default();
+            found.extend(literals(value).into_iter().next());
         }
     }
     found
+}
+
+/// Whether a character is one of the name of a constant.
+fn is_of_constant(c: char) -> bool {
+    c.is_ascii_uppercase() || c == '_'
+}
+
+/// A file of source without its tests and comments.
+fn code_of(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap();
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines();
+    let lines = lines.filter(|line| !line.trim_start().starts_with("//"));
+    lines.fold(String::new(), |code, line| code + line + "\n")
+}
+
+/// Whether a literal has a command of this program to run.
+fn is_advice(text: &str) -> bool {
+    let starts = ["`local-agent ", "&& local-agent ", "; local-agent "];
+    let has_command =
+        text.starts_with("local-agent ") || starts.iter().any(|start| text.contains(start));
+    has_command && !NO_HINTS.iter().any(|start| text.starts_with(start))
 }
 
 /// The text up to the parenthesis that closes the arguments at its beginning.

@@ -105,6 +105,28 @@ fn folders() -> Vec<Case> {
             "INVALID_ARGS",
         )
         .ends(Follow::Printed, Then::Informed),
+        case(
+            "the folder of a source is gone",
+            || {
+                let world = plain();
+                world.ok(&["source", "add", "deep"]);
+                world.ok(&["index"]);
+                fs::rename(world.vault().join("deep"), world.vault().join("deeper")).unwrap();
+                world
+            },
+            &["index"],
+            "CONFIG_ERROR",
+        )
+        .ends(
+            Follow::ByHand("its new name is entered", |world| {
+                let file = world.vault().join("local-agent.yaml");
+                let text = fs::read_to_string(&file).unwrap();
+                let corrected = text.replace("root: \"deep\"", "root: \"deeper\"");
+                assert_ne!(corrected, text);
+                fs::write(file, corrected).unwrap();
+            }),
+            Then::Health,
+        ),
     ]
 }
 

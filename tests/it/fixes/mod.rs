@@ -21,6 +21,7 @@ mod mcp_names;
 mod mcp_states;
 mod mended;
 mod models;
+mod moments;
 mod more_commands;
 mod more_settings;
 mod place;

@@ -229,5 +229,56 @@ fn rerankers() -> Vec<Case> {
             QUERY,
             &["models", "pull", "bert_reranker"],
         ),
+        case(
+            "a reranker that has no time during a measurement",
+            measured,
+            MEASURE,
+            "EVAL_ERROR",
+        )
+        .ends(
+            Follow::Again(&[
+                "eval",
+                "retrieval",
+                "set",
+                "--modes",
+                "default",
+                "--set",
+                "retrieve.reranker=bert_reranker",
+                "--set",
+                "retrieve.reranker_ms=600000",
+            ]),
+            Then::Health,
+        ),
     ]
+}
+
+const MEASURE: &[&str] = &[
+    "eval",
+    "retrieval",
+    "set",
+    "--modes",
+    "default",
+    "--set",
+    "retrieve.reranker=bert_reranker",
+    "--set",
+    "retrieve.reranker_ms=0",
+];
+
+/// A set of one question about two documents.
+pub(super) fn question_set(world: &World) {
+    world.write("set/docs/oven.md", "# Oven\n\nThe oven is hot.\n");
+    world.write("set/docs/door.md", "# Door\n\nThe door of the oven.\n");
+    world.write(
+        "set/queries.jsonl",
+        "{\"id\": \"q1\", \"text\": \"how hot is the oven\"}\n",
+    );
+    world.write("set/qrels.tsv", "q1\toven.md\t1\n");
+}
+
+/// A set, and a reranker without time.
+fn measured() -> World {
+    let world = indexed();
+    give(&world, "bert_reranker", "bert_reranker");
+    question_set(&world);
+    world
 }

@@ -56,7 +56,9 @@ pub(super) fn rows() -> Vec<ClientRow> {
         on_a_taken_port(),
         a_second_server(),
         without_a_certificate(),
+        with_half_a_certificate(),
         at_no_address(),
+        at_a_closed_port(),
         without_a_server(),
         without_status(),
         with_a_wrong_token(),
@@ -132,6 +134,26 @@ fn without_a_certificate() -> ClientRow {
     ClientRow::mended("the certificate is not there", call, told, "that command")
 }
 
+/// Nothing replaces the file that is there: the fix makes a new pair beside it.
+fn with_half_a_certificate() -> ClientRow {
+    let world = indexed();
+    world.write("key.pem", "the key of another certificate");
+    let files = |certificate, key| ["serve", "--tls-cert", certificate, "--tls-key", key];
+    let told = told(&world, &files("cert.pem", "key.pem"));
+    assert_eq!(told.code, "FILE_NOT_FOUND");
+    let command = told.fix.split('`').nth(1).unwrap();
+    make_certificate(&world, command);
+    let key = std::fs::read_to_string(world.vault().join("key.pem")).unwrap();
+    assert_eq!(key, "the key of another certificate");
+    drop(Served::start(
+        &world,
+        &files("new-cert.pem", "new-key.pem")[1..],
+    ));
+    let call = "local-agent serve --tls-cert cert.pem --tls-key key.pem";
+    let how = "the new pair is named";
+    ClientRow::mended("the key is there without its certificate", call, told, how)
+}
+
 /// Runs the command, or copies a pair where its program is missing.
 fn make_certificate(world: &World, command: &str) {
     let words: Vec<&str> = command.split(' ').collect();
@@ -144,9 +166,14 @@ fn make_certificate(world: &World, command: &str) {
         Err(e) => {
             eprintln!("{command} was not run: {e}");
             let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+            let new = if command.contains("new-key.pem") {
+                "new-"
+            } else {
+                ""
+            };
             for name in ["cert.pem", "key.pem"] {
                 let own = data.join(format!("serve.{name}"));
-                std::fs::copy(own, world.vault().join(name)).unwrap();
+                std::fs::copy(own, world.vault().join(format!("{new}{name}"))).unwrap();
             }
         }
     }
@@ -171,6 +198,25 @@ fn at_no_address() -> ClientRow {
         told,
         "the printed address",
     )
+}
+
+fn at_a_closed_port() -> ClientRow {
+    let world = indexed();
+    world.ok(&["serve", "token"]);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let via = ["mcp", "--via-server", &url];
+    let fix = "start it with `local-agent serve`, or use the address that `local-agent serve \
+               status` prints";
+    let told = is_told(&world, &via, "SERVER_UNREACHABLE", fix);
+    let served = Served::start(&world, &["--listen", url.trim_start_matches("http://")]);
+    world.ok(&via);
+    drop(served);
+    relays(&world, &Served::start(&world, &[]));
+    let call = "local-agent mcp --via-server <its address>";
+    let how = "`local-agent serve` or the printed address";
+    ClientRow::mended("no server runs at an address", call, told, how)
 }
 
 fn without_status() -> ClientRow {

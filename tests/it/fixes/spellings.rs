@@ -1,7 +1,8 @@
 //! Commands and options of other programs for notes.
 
 use super::case::{Case, Follow, Then, case};
-use super::place::indexed;
+use super::models::question_set;
+use super::place::{indexed, used};
 
 pub(super) fn cases() -> Vec<Case> {
     [commands(), options()].concat()
@@ -39,6 +40,35 @@ fn commands() -> Vec<Case> {
         spelled(
             &["source", "exclude", "deep"],
             &["source", "add", "deep", "--exclude", "*.draft.md"],
+        ),
+        spelled(
+            &["pull", "all-MiniLM-L6-v2"],
+            &["models", "pull", "all-MiniLM-L6-v2"],
+        ),
+        case(
+            "a spelling of another program",
+            used,
+            &["vector-search", "oven"],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Again(&["vsearch", "oven"]), Then::Health),
+        case(
+            "a spelling of another program, and a set of questions",
+            || {
+                let world = indexed();
+                question_set(&world);
+                world
+            },
+            &["bench", "set"],
+            "INVALID_ARGS",
+        )
+        .ends(
+            Follow::Again(&["eval", "retrieval", "set", "--modes", "lexical"]),
+            Then::Health,
+        ),
+        spelled(
+            &["query", "granite", "-pump"],
+            &["query", "--", "granite -pump"],
         ),
         spelled(&["source", "show", "notes"], &["ls", "notes"]),
         spelled(&["source", "update-cmd"], &["index"]),

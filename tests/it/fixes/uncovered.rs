@@ -9,10 +9,6 @@ const RUNS: &str = "## Records of runs";
 /// Codes without a case, by reason.
 const WITHOUT_CASE: &[(&str, &[&str])] = &[
     (
-        "the model's next answer may keep to the rules: the fix is to ask again, or to ask otherwise",
-        &["TOOL_LIMIT"],
-    ),
-    (
         "a client of `serve` or `mcp` gets it and sends another request",
         &[
             "ACCESS_DENIED",
@@ -24,17 +20,6 @@ const WITHOUT_CASE: &[(&str, &[&str])] = &[
     (
         "there is no network file system in a test",
         &["DOCTOR_STATE_ON_NETWORK"],
-    ),
-    (
-        "a model has to be downloaded, so that it can be damaged",
-        &[
-            "PHASE3_EMBED_ERROR",
-            "DOCTOR_EMBED_MODEL_CHECKSUM_MISMATCH",
-            "DOCTOR_RERANKER_CHECKSUM_MISMATCH",
-            "DOCTOR_VECTORS_FINGERPRINT_MISMATCH",
-            "DOCTOR_VECTORS_PROFILE_WARN",
-            "DOCTOR_VECTORS_WITHOUT_SAY_WARN",
-        ],
     ),
     (
         "a check before it finds such a damage first, by the checksum or a constraint of the table",

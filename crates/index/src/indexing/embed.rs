@@ -172,7 +172,7 @@ fn work(
         None => matrix::sound(options.vectors_dir),
     };
     summary.covered_chunks = publish(options, &store, old, &summary)?;
-    if measure::is_wanted(options.vectors_dir, &options.fingerprint)? {
+    if measure::profile_is_wanted(options.vectors_dir, &options.fingerprint)? {
         measure::measure(options.index_db, options.vectors_dir, model.get()?)?;
     }
     summary.errors_count = summary.errors.len();

@@ -31,8 +31,11 @@ struct Passage {
     vector: Vec<f32>,
 }
 
-/// Whether the vectors in `dir` need a profile that has not been measured yet.
-pub(super) fn is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
+/// Whether the next `embed` would measure the vectors in `dir`: the program ships no profile for
+/// them, there are enough of them, and they were not measured yet, or on a smaller index.
+///
+/// Errors: those of the matrix and of the stored profile.
+pub fn profile_is_wanted(dir: &Path, fingerprint: &Fingerprint) -> Result<bool> {
     if Profile::is_fixed(fingerprint) {
         return Ok(false);
     }

@@ -26,6 +26,7 @@ pub use embed::{EmbedOptions, EmbedSummary, embed};
 pub use emptied::WAY_OUT as EMPTIED_WAY_OUT;
 pub use index::index;
 pub use job::{Counter, FindDefinitions, IndexOptions, IndexSummary, LoadCounter, Skipped};
+pub use measure::profile_is_wanted;
 
 /// One entry of `sources`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -186,12 +186,15 @@ fn read_holder(file: &mut File) -> String {
     }
 }
 
+/// The hint of `LOCKED` when another job holds the lock. Only then does `--wait` help.
+pub const WAIT_FOR_JOB: &str = "wait for it to end";
+
 fn taken(path: &Path, file: &mut File) -> Failure {
     Failure::new(
         ErrorCode::Locked,
         format!("{} is held by {}", path.display(), read_holder(file)),
     )
-    .with_hint("wait for it to end")
+    .with_hint(WAIT_FOR_JOB)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub use filesystem::on_network;
 pub use index_notes::{NoteRow, StoredDay, StoredLink};
 pub use index_read::{ChunkRecord, ChunkRef, IndexReader, LexicalSource, SourceRecord, Totals};
 pub use index_write::{Batch, IndexWriter, KnownDocument, KnownDocuments, Published};
-pub use lock::JobLock;
+pub use lock::{JobLock, WAIT_FOR_JOB};
 pub use record::{ChunkRow, DocumentRow, LinkRow, target_key};
 pub use replace::{beside, clear_beside, identity, put_in_place};
 

@@ -2,6 +2,7 @@
 
 mod durable;
 mod index;
+mod models;
 mod settings;
 mod vectors;
 
@@ -19,6 +20,7 @@ pub(super) fn cases() -> Vec<Case> {
         settings::cases(),
         index::cases(),
         vectors::cases(),
+        models::cases(),
         durable::cases(),
     ]
     .concat()
