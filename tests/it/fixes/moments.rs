@@ -328,11 +328,11 @@ fn a_server_is_stopped_by_a_signal() {
 #[test]
 fn a_word_is_left_out() {
     let world = indexed();
-    let run = world.run(&["query", "granite", "-cellar"]);
+    let run = world.run(&["query", "granite", "-May"]);
     let tip = "to leave out notes with a word: `";
     let (_, behind) = run.stderr.split_once(tip).unwrap();
     let (command, _) = behind.split_once('`').unwrap();
-    assert_eq!(command, "local-agent query -- 'granite -cellar'");
+    assert_eq!(command, "local-agent query -- 'granite -May'");
     let line = command.replacen("local-agent", "\"$0\"", 1);
     let mut shell = world.command_of("/bin/sh");
     let typed = Run::from(shell.args(["-c", &line]).arg(program()).output().unwrap());
