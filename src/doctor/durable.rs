@@ -8,7 +8,7 @@ use super::{Checks, count, sample};
 use local_agent_agent::config::Config;
 use local_agent_agent::memory::{self, LinkState};
 use local_agent_agent::runs::{self, Archive, RunFindings, RunId, RunPlace, Trouble};
-use local_agent_files::state::quoted;
+use local_agent_files::state::{quoted, to_move_aside};
 use local_agent_index::store::{self, Database, Durable, FoundDatabase, IndexReader};
 use local_agent_text::error::{Failure, Result};
 
@@ -207,7 +207,7 @@ pub(super) fn runs(config: &Config, checks: &mut Checks) {
         Ok(found) => found,
         Err(failure) => {
             let fix = match config.runs.dir.is_file() {
-                true => format!("mv {0} {0}.aside", quoted(&config.runs.dir)),
+                true => to_move_aside(&config.runs.dir),
                 false => failure.hint.unwrap_or_else(|| VERIFY_RUNS.to_owned()),
             };
             checks.fail(Code::LedgerBroken, failure.message, fix);

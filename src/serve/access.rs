@@ -12,7 +12,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::links::{self, Guest};
 use super::tokens::{NamedToken, VisitorRole, named, named_tokens};
-use local_agent_files::state::{StateDirectory, quoted, refusal};
+use local_agent_files::state::{StateDirectory, refusal, to_move_aside};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
 
@@ -72,7 +72,7 @@ pub(super) fn lost(state_dir: &Path, file: &str, e: &std::io::Error) -> Failure 
         );
         let path = state_dir.join(file);
         let hint = match path.is_dir() {
-            true => format!("mv {0} {0}.aside", quoted(&path)),
+            true => to_move_aside(&path),
             false => {
                 "free some space or allow writing there, then run the same command again".to_owned()
             }

@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::access::{lost, secret};
 use super::links::OpenLink;
-use local_agent_files::state::StateDirectory;
+use local_agent_files::state::{StateDirectory, to_move_aside};
 use local_agent_index::store::JobLock;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
@@ -130,8 +130,7 @@ fn kept(folder: &StateDirectory) -> Result<TokenFile> {
 fn damaged_tokens(folder: &StateDirectory, why: &str) -> Failure {
     let file = folder.path().join(TOKENS_FILE);
     let message = format!("{} {why}, so no named token works", file.display());
-    let aside = local_agent_files::state::quoted(&file);
-    Failure::new(ErrorCode::WriteError, message).with_hint(format!("mv {aside} {aside}.aside"))
+    Failure::new(ErrorCode::WriteError, message).with_hint(to_move_aside(&file))
 }
 
 /// Creates a token and stores its hash; returns the token.

@@ -323,6 +323,30 @@ fn a_server_is_stopped_by_a_signal() {
     assert_eq!(world.code(&["serve", "status"]), "SERVER_UNREACHABLE");
 }
 
+/// What the same fix moved aside before is kept.
+#[test]
+fn a_second_file_is_moved_aside() {
+    let world = used();
+    for name in ["durable.sqlite.aside", "durable.sqlite.aside.2"] {
+        fs::write(world.state().join("durable.sqlite"), "no database").unwrap();
+        let hint = world.fails(&["memory", "list"])["hint"].to_string();
+        assert!(hint.contains(&format!("/{name} && ")), "{hint}");
+        fs::write(world.state().join(name), name).unwrap();
+    }
+    let hint = world.fails(&["memory", "list"])["hint"].to_string();
+    let command = hint.split('`').nth(1).unwrap();
+    let line = command.replace("local-agent memory", "\"$0\" memory");
+    let mut shell = world.command_of("/bin/sh");
+    let typed = shell.args(["-c", &line]).arg(program()).env("PATH", "/bin");
+    let typed = Run::from(typed.output().unwrap());
+    assert_eq!(typed.code, 0, "{}{}", typed.stdout, typed.stderr);
+    for name in ["durable.sqlite.aside", "durable.sqlite.aside.2"] {
+        let kept = fs::read_to_string(world.state().join(name)).unwrap();
+        assert_eq!(kept, name);
+    }
+    world.ok(&["memory", "list"]);
+}
+
 /// With `--json` on the line, as in the rows of the table, the tip is another one.
 #[cfg(unix)]
 #[test]

@@ -14,7 +14,7 @@ use sha2::Digest as _;
 
 use super::{POOLING, TOKENIZER, WEIGHTS, folder_of, invalid, pull_again, to_verify};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::shell::quoted;
+use local_agent_text::shell::moving_aside;
 use local_agent_text::types::{RelPath, Sha256};
 
 /// The name of the manifest in a model's folder.
@@ -112,9 +112,9 @@ impl Manifest {
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let file = folder.join(MANIFEST);
         let parsed = read_small(&file)?.map(|bytes| Self::parse(&bytes));
-        parsed
-            .transpose()
-            .map_err(|failure| failure.with_hint(format!("mv {0} {0}.aside", quoted(&file))))
+        parsed.transpose().map_err(|failure| {
+            failure.with_hint(moving_aside(&file, |name| name.symlink_metadata().is_err()))
+        })
     }
 
     /// Writes it into `folder` through a temporary file in the same folder.

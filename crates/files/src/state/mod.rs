@@ -21,6 +21,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 pub use local_agent_text::shell::{in_quotes, quoted};
+use local_agent_text::shell::{moving_aside, replacing_by_copy};
 
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::to_hex;
@@ -402,6 +403,15 @@ enum Refused {
     NotAFile,
 }
 
+/// The command that moves `path` aside, to a name that nothing has.
+pub fn to_move_aside(path: &Path) -> String {
+    moving_aside(path, is_free)
+}
+
+fn is_free(path: &Path) -> bool {
+    path.symlink_metadata().is_err()
+}
+
 fn refused(why: Refused, path: &Path) -> io::Error {
     let (what, hint) = match why {
         Refused::Link => (
@@ -410,12 +420,9 @@ fn refused(why: Refused, path: &Path) -> io::Error {
         ),
         Refused::SecondName => (
             "has a second name (a hard link), which would change with it",
-            format!("cp {0} {0}.copy && mv {0}.copy {0}", quoted(path)),
+            replacing_by_copy(path, is_free),
         ),
-        Refused::NotAFile => (
-            "is no regular file",
-            format!("mv {0} {0}.aside", quoted(path)),
-        ),
+        Refused::NotAFile => ("is no regular file", to_move_aside(path)),
     };
     let message = format!("{} {what}; it was not opened", path.display());
     io::Error::other(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint))

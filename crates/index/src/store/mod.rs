@@ -14,7 +14,7 @@ use rusqlite::{Connection, FileControl, OpenFlags};
 
 use local_agent_text::error::{ErrorCode, Failure};
 
-use local_agent_files::state::{self, StateDirectory, quoted};
+use local_agent_files::state::{self, StateDirectory, to_move_aside};
 use local_agent_text::types::CommitId;
 
 use filesystem::Journal;
@@ -162,8 +162,8 @@ impl Database {
 /// The advice for an unusable file in place of durable memory. The file is kept.
 pub fn without_durable(path: &Path) -> String {
     format!(
-        "restore it from a backup, or without one `mv {0} {0}.aside && local-agent memory repair --begin-anew`",
-        quoted(path)
+        "restore it from a backup, or without one `{} && local-agent memory repair --begin-anew`",
+        to_move_aside(path)
     )
 }
 
@@ -519,13 +519,8 @@ fn refuse_journal_with_a_name(path: &Path) -> Result<()> {
         "{} names another file, so it is not of this program",
         journal.display()
     );
-    let aside = format!("{}.aside", journal.display());
     Err(Failure::new(ErrorCode::DbForeign, message)
-        .with_hint(format!(
-            "mv {} {}",
-            quoted(&journal),
-            quoted(Path::new(&aside))
-        ))
+        .with_hint(to_move_aside(&journal))
         .into())
 }
 
