@@ -35,9 +35,6 @@ use local_agent_verify::Report;
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let question = args.question();
-    if args.full && !context.out.json {
-        talk("note: --full has no effect; an answer is always shown whole");
-    }
     let loaded = context.load()?;
     let config = &loaded.config;
     let files = args
@@ -98,6 +95,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         context.out.json(body);
     } else {
         print(context.out, config, &answer, args.citations);
+        if args.full {
+            print_evidence(context.out, config, &answer);
+        }
         print_memory(context.out, &recalled);
         say_who(&trail, args.big || args.fast);
         say_index_stale(&answer.packed.index_stale);
@@ -336,6 +336,19 @@ pub(super) fn print(out: Output, config: &Config, answer: &Answer, form: Citatio
     print_notes(out, "Left out", &answer.left_out);
 }
 
+/// Prints every passage that the answer was looked for in, whole.
+fn print_evidence(out: Output, config: &Config, answer: &Answer) {
+    for item in answer.packed.snapshot.items() {
+        let path = file_path(config, item.source.as_str(), item.path.as_str());
+        let line = usize::try_from(item.lines.first()).unwrap_or(1);
+        let place = format!("{}:{}:{line}", item.source, item.path);
+        let place = out.link(&path, line, &out.shown(&place));
+        out.line("");
+        out.line(&format!("[{}] {}", item.label, out.dim(&place)));
+        out.line(&out.shown(item.text.trim_end()));
+    }
+}
+
 /// Prints sentences with their reasons, under a heading; prints nothing for an empty list.
 fn print_notes(out: Output, heading: &str, notes: &[ClaimNote]) {
     if notes.is_empty() {
@@ -370,7 +383,12 @@ fn print_readable(out: Output, config: &Config, readable: &Readable) {
 /// A source with a link to its line.
 fn source_line(out: Output, config: &Config, source: &ReadableSource) -> String {
     let path = file_path(config, source.source.as_str(), source.path.as_str());
-    let place = out.link(&path, source.line, &out.dim(&out.shown(&source.place)));
+    let name = format!("{}:", source.source);
+    let named = match config.sources.len() > 1 && !source.place.starts_with(&name) {
+        true => format!("{name}{}", source.place),
+        false => source.place.clone(),
+    };
+    let place = out.link(&path, source.line, &out.dim(&out.shown(&named)));
     let number = out.dim(&source.number);
     format!("{number} {place}{}", out.dim(&out.shown(&source.rest)))
 }

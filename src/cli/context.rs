@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::args::Global;
-use super::links::{link_to_vscode, set_link_template};
+use super::links::{link_to_editor, set_link_template};
 use super::output::{Output, TerminalWishes, talk};
 use local_agent_agent::config::{
     self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, Layer, LayerKind, Loaded,
@@ -43,7 +43,7 @@ pub(super) struct Environment {
 
 impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
-    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, NO_COLOR,
+    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, QMD_EDITOR_URI, VISUAL, EDITOR, NO_COLOR,
     /// TERM, TERM_PROGRAM and the standard folders. Nothing else in the environment is ever read.
     pub(super) fn read(started_in: Option<PathBuf>) -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|e| {
@@ -53,11 +53,16 @@ impl Environment {
             )
             .with_hint("change to a folder that exists")
         })?;
-        if let Some(template) = variable("LOCAL_AGENT_LINK") {
+        let template = variable("LOCAL_AGENT_LINK").or_else(|| variable("QMD_EDITOR_URI"));
+        if let Some(template) = template {
             set_link_template(template);
         }
-        if variable("TERM_PROGRAM").is_some_and(|program| program == "vscode") {
-            link_to_vscode();
+        let editor = variable("TERM_PROGRAM").filter(|program| program == "vscode");
+        let editor = editor
+            .or_else(|| variable("VISUAL"))
+            .or_else(|| variable("EDITOR"));
+        if let Some(editor) = editor {
+            link_to_editor(&editor);
         }
         let config_dir = dirs::config_dir().map(|dir| dir.join("local-agent"));
         let inputs = Inputs {
@@ -343,6 +348,12 @@ impl Context {
         let mut body = to_value(view)?;
         if let Some(fields) = body.as_object_mut() {
             fields.extend(self.roots());
+        }
+        // What mends it acts on the folder and the configuration of this command.
+        for stale in body["stale"].as_array_mut().into_iter().flatten() {
+            if let Some(fix) = stale["fix"].as_str() {
+                stale["fix"] = super::hints::here(fix).into();
+            }
         }
         Ok(body)
     }

@@ -111,7 +111,7 @@ Generated from the code. Two models are compiled in. Others are pulled, or used 
 (`embed.model_path`); nothing else downloads.\n
 ```sh
 local-agent models pull bge-base-en-v1.5            # or BAAI/bge-base-en-v1.5
-local-agent models pull OWNER/NAME --revision COMMIT
+local-agent models pull OWNER/NAME --revision main    # its commit is recorded
 local-agent embed --model bge-base-en-v1.5          # or embed.model in the configuration
 local-agent models verify
 ```\n

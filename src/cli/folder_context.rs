@@ -1,16 +1,17 @@
 //! `context add`, `context remove`, `context list`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ContextCommand;
-use super::config_draft::ConfigDraft;
+use super::config_draft::{ConfigDraft, contexts_to_edit};
 use super::context::Context;
 use super::output::talk;
-use local_agent_agent::config::{Config, FolderContext, similar_names, unknown_source};
+use local_agent_agent::config::{self, Config, FolderContext, similar_names, unknown_source};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What these commands print with `--json`, without the roots.
@@ -30,6 +31,12 @@ pub(super) struct ContextView {
 
 pub(super) fn run(context: &Context, command: &ContextCommand) -> Result<ExitCode> {
     match command {
+        ContextCommand::Add { place, text } if text.is_empty() => {
+            if !place.contains(char::is_whitespace) {
+                return Err(wrong(format!("what `{place}` holds is missing")));
+            }
+            add(context, ".", place)
+        }
         ContextCommand::Add { place, text } => add(context, place, &text.join(" ")),
         ContextCommand::Remove { place } => remove(context, place),
         ContextCommand::List => list(context),
@@ -62,8 +69,10 @@ fn view(one: &FolderContext) -> ContextView {
 }
 
 fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
-    let config = context.load()?.config;
-    let place = in_source(&config, place);
+    let loaded = context.load()?;
+    let mut contexts = contexts_to_edit(&loaded);
+    let config = loaded.config;
+    let place = in_source(&config, &context.environment.cwd, place);
     let new = FolderContext::new(&place, text).map_err(wrong)?;
     if let Some(source) = &new.source
         && !config.sources.iter().any(|one| one.name == *source)
@@ -72,7 +81,6 @@ fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
         return Err(unknown_source(source.as_str(), known));
     }
     say_missing_folder(context, &config, &new);
-    let mut contexts = config.contexts;
     match contexts.iter_mut().find(|one| one.place() == new.place()) {
         Some(known) => *known = new,
         None => contexts.push(new),
@@ -80,9 +88,12 @@ fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
     write(context, &contexts)
 }
 
-/// The place with the name of its source, if it is a folder that exactly one source has: "recipes" and
-/// "./recipes/" for "notes:recipes".
-fn in_source(config: &Config, place: &str) -> String {
+/// The place with the name of its source: a path below the root of a source, such as "." or an
+/// absolute one, or a folder that exactly one source has ("recipes" for "notes:recipes").
+fn in_source(config: &Config, cwd: &Path, place: &str) -> String {
+    if let Some(place) = at_path(config, cwd, place) {
+        return place;
+    }
     let path = place.trim_start_matches("./").trim_end_matches('/');
     let first = path.split('/').next().unwrap_or(path);
     let is_source = config.sources.iter().any(|one| one.name.as_str() == first);
@@ -96,6 +107,17 @@ fn in_source(config: &Config, place: &str) -> String {
         (Some(only), None) => format!("{}:{path}", only.name),
         _ => place.to_owned(),
     }
+}
+
+/// The source, and the folder in it, that a path of the file system leads to.
+fn at_path(config: &Config, cwd: &Path, place: &str) -> Option<String> {
+    let is_path = place.starts_with(['.', '/']) && !place.trim_matches('/').is_empty();
+    let path = cwd.join(place);
+    let sources = config.sources.iter().filter(|_| is_path);
+    let inside = sources.filter_map(|one| Some((one, config::within(&path, &one.root)?)));
+    let (source, folder) = inside.min_by_key(|(_, folder)| folder.components().count())?;
+    let folder = folder.to_string_lossy().replace('\\', "/");
+    Some(format!("{}:{folder}", source.name))
 }
 
 /// Warns if the folder is in no source, with the nearest names: it may still come, or is misspelt.
@@ -119,13 +141,12 @@ fn folders_of(context: &Context, config: &Config, new: &FolderContext) -> BTreeS
     let Ok(sandbox) = context.sandbox(config) else {
         return BTreeSet::new();
     };
-    let exts = config.security.extensions();
     let mut folders = BTreeSet::new();
     for source in &config.sources {
         if new.source.as_ref().is_some_and(|name| source.name != *name) {
             continue;
         }
-        for entry in sandbox.walk(&source.name, &exts).unwrap_or_default() {
+        for entry in sandbox.readable(&source.name).unwrap_or_default() {
             let mut path = entry.path.as_str();
             while let Some((above, _)) = path.rsplit_once('/') {
                 folders.insert(above.to_owned());
@@ -137,16 +158,17 @@ fn folders_of(context: &Context, config: &Config, new: &FolderContext) -> BTreeS
 }
 
 fn remove(context: &Context, place: &str) -> Result<ExitCode> {
-    let config = context.load()?.config;
+    let loaded = context.load()?;
+    let mut contexts = contexts_to_edit(&loaded);
+    let config = loaded.config;
     // The folder may be gone.
     let bare = place.trim_start_matches("./").trim_end_matches('/');
     let of_folder = config.contexts.iter().filter(|one| one.folder == bare);
     let place = match of_folder.collect::<Vec<_>>()[..] {
         [only] => only.place(),
-        _ => in_source(&config, place),
+        _ => in_source(&config, &context.environment.cwd, place),
     };
     let place = FolderContext::new(&place, "x").map_err(wrong)?.place();
-    let mut contexts = config.contexts;
     let before = contexts.len();
     contexts.retain(|one| one.place() != place);
     if contexts.len() == before {

@@ -128,7 +128,7 @@ pub(super) fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
         count: args.lines.and_then(|count| usize::try_from(count).ok()),
     };
     for list in &args.patterns {
-        for one in documents::listed(&config, &sandbox, list)? {
+        for one in documents::listed(&sandbox, list)? {
             collected.add(&config, &sandbox, one, lines);
         }
     }

@@ -11,7 +11,7 @@ use local_agent_text::types::percent_encode;
 pub(super) fn editor_link(path: &Path, line: usize) -> String {
     match LINK_TEMPLATE.get() {
         Some(_) => link_target(path, line),
-        None => vscode_address(path, line),
+        None => filled(VSCODE, path, line),
     }
 }
 
@@ -23,32 +23,31 @@ pub(super) fn link_target(path: &Path, line: usize) -> String {
             let path = path.to_string_lossy();
             let path = percent_encode(&path, URI_SPECIAL);
             let target = template.replace("{path}", &path);
-            ascii(&target.replace("{line}", &line.to_string()))
+            let target = target.replace("{line}", &line.to_string());
+            ascii(&target.replace("{col}", "1"))
         }
-        None => usual_target(path, line, IN_VSCODE.get().is_some()),
+        None => usual_target(path, line, EDITOR_TEMPLATE.get().copied()),
     }
 }
 
-/// The target of a link without a template: Obsidian for a file below a vault, the editor whose
-/// terminal this is, otherwise the file itself. It is ASCII: the escape sequence of a link may
+/// The target of a link without a template: Obsidian for a file below a vault, the person's editor
+/// if it opens addresses, otherwise the file itself. It is ASCII: the escape sequence of a link may
 /// contain nothing else.
-fn usual_target(path: &Path, line: usize, in_vscode: bool) -> String {
+fn usual_target(path: &Path, line: usize, editor: Option<&str>) -> String {
     let shown = path.to_string_lossy();
     if is_in_vault(path) {
         let path = percent_encode(&shown, " /#?&=+[]<>\"^`{|}\\");
         return ascii(&format!("obsidian://open?path={path}"));
     }
-    ascii(&match in_vscode {
-        true => vscode_address(path, line),
-        false => format!("file://{}", percent_encode(&shown, URI_SPECIAL)),
-    })
+    ascii(&filled(editor.unwrap_or("file:///{path}"), path, line))
 }
 
-/// The address with which Visual Studio Code opens a line of a file.
-fn vscode_address(path: &Path, line: usize) -> String {
+/// A template with a path, which begins behind its slash, and a line.
+fn filled(template: &str, path: &Path, line: usize) -> String {
     let shown = path.to_string_lossy();
-    let path = percent_encode(&shown, URI_SPECIAL);
-    format!("vscode://file/{}:{line}", path.trim_start_matches('/'))
+    let encoded = percent_encode(&shown, URI_SPECIAL);
+    let target = template.replace("{path}", encoded.trim_start_matches('/'));
+    target.replace("{line}", &line.to_string())
 }
 
 /// Whether Obsidian opens this file: of a kind that it shows, below a folder with `.obsidian`.
@@ -90,11 +89,34 @@ pub(super) fn set_link_template(template: String) {
     }
 }
 
-static IN_VSCODE: OnceLock<()> = OnceLock::new();
+static EDITOR_TEMPLATE: OnceLock<&'static str> = OnceLock::new();
 
-/// Makes [`link_target`] open files in Visual Studio Code, whose terminal this is.
-pub(super) fn link_to_vscode() {
-    let _ = IN_VSCODE.set(());
+/// The address with which Visual Studio Code opens a line of a file.
+const VSCODE: &str = "vscode://file/{path}:{line}";
+
+/// Programs of editors, and the addresses that they open.
+const EDITORS: &[(&str, &str)] = &[
+    ("code", VSCODE),
+    ("code-insiders", "vscode-insiders://file/{path}:{line}"),
+    ("codium", "vscodium://file/{path}:{line}"),
+    ("cursor", "cursor://file/{path}:{line}"),
+    ("idea", "idea://open?file=/{path}&line={line}"),
+    ("mate", "txmt://open?url=file:///{path}&line={line}"),
+    ("mvim", "mvim://open?url=file:///{path}&line={line}"),
+    ("subl", "subl://open?url=file:///{path}&line={line}"),
+    ("vscode", VSCODE),
+    ("windsurf", "windsurf://file/{path}:{line}"),
+    ("zed", "zed://file/{path}:{line}"),
+];
+
+/// Makes [`link_target`] open files in this editor, named by a command such as `code --wait`, if it
+/// opens addresses.
+pub(super) fn link_to_editor(command: &str) {
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or(program);
+    if let Some((_, template)) = EDITORS.iter().find(|(editor, _)| *editor == name) {
+        let _ = EDITOR_TEMPLATE.set(template);
+    }
 }
 
 #[cfg(test)]
@@ -120,22 +142,28 @@ mod tests {
     fn a_link_opens_the_program_that_the_file_and_the_terminal_belong_to() {
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("sub dir/食 & パン.md");
-        let plain = usual_target(&note, 3, false);
+        let plain = usual_target(&note, 3, None);
         assert!(plain.starts_with("file:///"), "{plain}");
-        let code = usual_target(&note, 3, true);
+        let code = usual_target(&note, 3, Some(VSCODE));
         assert!(code.starts_with("vscode://file/"), "{code}");
         assert!(
             code.ends_with("/sub%20dir/%E9%A3%9F%20&%20%E3%83%91%E3%83%B3.md:3"),
             "{code}"
         );
         std::fs::create_dir(folder.path().join(".obsidian")).unwrap();
-        let vault = usual_target(&note, 3, true);
+        let vault = usual_target(&note, 3, Some(VSCODE));
         assert!(vault.starts_with("obsidian://open?path=%2F"), "{vault}");
         assert!(
             vault.ends_with("%2Fsub%20dir%2F%E9%A3%9F%20%26%20%E3%83%91%E3%83%B3.md"),
             "{vault}"
         );
-        let source = usual_target(&note.with_extension("rs"), 3, false);
+        let zed = EDITORS.iter().find(|(name, _)| *name == "zed").unwrap().1;
+        let source = usual_target(&note.with_extension("rs"), 3, Some(zed));
+        assert!(
+            source.starts_with("zed://file/") && source.ends_with(".rs:3"),
+            "{source}"
+        );
+        let source = usual_target(&note.with_extension("rs"), 3, None);
         assert!(source.starts_with("file:///"), "{source}");
     }
 }

@@ -171,6 +171,7 @@ fn run(context: &mut Context, command: Command) -> Result<ExitCode> {
         Command::Try(args) => try_it::run(context, &args),
         Command::Init(args) => init::run(context, &args),
         Command::Source(command) => source::run(context, &command.with_mask_read()),
+        Command::Collection(command) => source::run_and_index(context, &command.with_mask_read()),
         Command::Context(command) => folder_context::run(context, &command),
         Command::Import(args) => import::run(context, &args),
         Command::Clean(args) => clean::run(context, &args),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::args::{SourceAdd, SourceCommand};
+use super::args::{Index, SourceAdd, SourceCommand};
 use super::config_draft::{ConfigDraft, WrittenConfig};
 use super::context::Context;
 use local_agent_agent::config::{
@@ -54,14 +54,28 @@ const NEXT: &str = "local-agent index";
 
 pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
     match command {
-        SourceCommand::Add(args) => add(context, args),
-        SourceCommand::Remove { name } => change(context, &SourceEdit::Remove(existing(name)?)),
+        SourceCommand::Add(args) => add(context, args, Some(NEXT)),
+        SourceCommand::Remove { name } => {
+            change(context, &SourceEdit::Remove(existing(name)?), Some(NEXT))
+        }
         SourceCommand::Rename { from, to } => {
             let begun = format!("local-agent source rename {}", in_quotes(from));
             let edit = SourceEdit::Rename(existing(from)?, new_name(to, &begun)?);
-            change(context, &edit)
+            change(context, &edit, Some(NEXT))
         }
         SourceCommand::List => list(context),
+    }
+}
+
+/// The same; a folder that is added is indexed too, as in qmd. With `--json` only the change is
+/// printed, and what to run next.
+pub(super) fn run_and_index(context: &mut Context, command: &SourceCommand) -> Result<ExitCode> {
+    match command {
+        SourceCommand::Add(args) if !context.out.json => {
+            add(context, args, None)?;
+            super::index::run(context, &Index::default())
+        }
+        _ => run(context, command),
     }
 }
 
@@ -127,7 +141,7 @@ fn allowed_name(typed: &str) -> String {
     }
 }
 
-fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
+fn add(context: &Context, args: &SourceAdd, next: Option<&'static str>) -> Result<ExitCode> {
     let dir = existing_folder(&context.environment.cwd, &args.dir)?;
     not_a_source_yet(&dir, &context.load_lenient()?.config)?;
     let name = match &args.name {
@@ -151,7 +165,7 @@ fn add(context: &Context, args: &SourceAdd) -> Result<ExitCode> {
         .map_err(|why| {
             Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent source add --help")
         })?;
-    change(context, &SourceEdit::Add(new))
+    change(context, &SourceEdit::Add(new), next)
 }
 
 /// Fails with `INVALID_ARGS` if a source is this folder.
@@ -194,16 +208,22 @@ pub(super) fn name_of(dir: &Path) -> Result<SourceName> {
         .map_err(|e| Failure::internal(e.to_string()))
 }
 
-fn change(context: &Context, edit: &SourceEdit) -> Result<ExitCode> {
+/// `next`: what a person is told to run next.
+fn change(context: &Context, edit: &SourceEdit, next: Option<&'static str>) -> Result<ExitCode> {
     let mut draft = ConfigDraft::open(context)?;
     draft.edit_sources(edit)?;
     let removed = draft.follow(edit)?;
     let written = draft.write(context)?;
-    say(context, &written, &removed)
+    say(context, &written, &removed, next)
 }
 
 /// Prints what was written, and the resulting configuration.
-fn say(context: &Context, written: &WrittenConfig, removed: &[FolderContext]) -> Result<ExitCode> {
+fn say(
+    context: &Context,
+    written: &WrittenConfig,
+    removed: &[FolderContext],
+    next: Option<&'static str>,
+) -> Result<ExitCode> {
     let (target, backup) = (&written.target, written.backup.as_deref());
     let config = context.load()?.config;
     context.say_overlaps(&config);
@@ -237,6 +257,8 @@ fn say(context: &Context, written: &WrittenConfig, removed: &[FolderContext]) ->
             source.root.display()
         ));
     }
-    out.line(&format!("next: {NEXT}"));
+    if let Some(next) = next {
+        out.line(&format!("next: {next}"));
+    }
     Ok(ExitCode::SUCCESS)
 }

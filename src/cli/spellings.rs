@@ -103,6 +103,36 @@ const OPTIONS: &[(&str, &str, &str)] = &[
         "name the source: `local-agent ls NAME`",
     ),
     (
+        "embed",
+        "-c",
+        "leave this option out: every source is embedded",
+    ),
+    (
+        "get",
+        "--format",
+        "documents are printed as they are; `--json` is for programs",
+    ),
+    (
+        "index",
+        "-c",
+        "`local-agent index --source NAME` looks at one source",
+    ),
+    (
+        "",
+        "--intent",
+        "write it as a line of the query: `intent: WORDS`",
+    ),
+    (
+        "",
+        "--no-line-numbers",
+        "leave this option out: lines have numbers only with `--line-numbers`",
+    ),
+    (
+        "multi-get",
+        "--format",
+        "documents are printed as they are; `--json` is for programs",
+    ),
+    (
         "multi-get",
         "--csv",
         "documents are printed as they are; `--json` is for programs",
@@ -128,6 +158,11 @@ const OPTIONS: &[(&str, &str, &str)] = &[
         "--pattern",
         "`--mask GLOB` or `--include PATTERN` limits the files",
     ),
+    (
+        "collection",
+        "--pattern",
+        "`--mask GLOB` or `--include PATTERN` limits the files",
+    ),
 ];
 
 /// Puts the tip for a spelling of another program in place of the parser's own. Returns the tip, if
@@ -138,6 +173,8 @@ pub(super) fn say_ours(error: &mut Error, args: &[OsString], command: &str) -> O
             of_command(command, context(error, ContextKind::InvalidSubcommand)?)
         }
         ErrorKind::UnknownArgument => {
+            // The parser would have it searched for.
+            error.remove(ContextKind::Suggested);
             let option = context(error, ContextKind::InvalidArg)?;
             of_option(command, option).or_else(|| of_exclusion(command, option, args))
         }
@@ -164,7 +201,7 @@ fn context(error: &Error, kind: ContextKind) -> Option<&str> {
 }
 
 fn of_command(command: &str, typed: &str) -> Option<String> {
-    let commands = if command == "source" {
+    let commands = if matches!(command, "source" | "collection") {
         SOURCE_COMMANDS
     } else {
         COMMANDS

@@ -50,6 +50,7 @@ use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub use relay::{FarAddress, endpoint, relay};
+pub(crate) use server::ClientName;
 pub use server::Server;
 pub(crate) use subscriptions::Subscriptions;
 pub use tools::names;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use hyper::http::request::Parts;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
@@ -155,16 +156,31 @@ enum Wanted {
     Files(&'static str),
 }
 
-/// The client's connection and the name that it gave.
+/// What a client calls itself: its name and its version, on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClientName(Arc<str>);
+
+impl ClientName {
+    pub(crate) fn of(client: &Implementation) -> Self {
+        let name = format!("{} {}", client.name, client.version);
+        let plain = name.chars().filter(|c| !c.is_control());
+        Self(plain.take(LONGEST_NAME).collect::<String>().into())
+    }
+}
+
+/// The client's connection and the name that it gave: in its session over HTTP, or in the request.
 fn asked_by(way: &str, context: &RequestContext<RoleServer>) -> String {
-    let Some(client) = context.client_info() else {
-        return way.to_owned();
-    };
-    let name = format!("{way}: {} {}", client.name, client.version);
-    name.chars()
-        .filter(|c| !c.is_control())
-        .take(LONGEST_NAME)
-        .collect()
+    let parts = context.extensions.get::<Parts>();
+    let of_session = parts.and_then(|parts| parts.extensions.get::<ClientName>().cloned());
+    // Over HTTP the library puts its own name where a client gives none.
+    let own = Implementation::from_build_env();
+    let given = context.client_info();
+    let given = given.filter(|client| parts.is_none() || client.name != own.name);
+    let client = of_session.or_else(|| given.as_ref().map(ClientName::of));
+    match client {
+        Some(ClientName(name)) => format!("{way}: {name}"),
+        None => way.to_owned(),
+    }
 }
 
 fn tool_result(result: Result<Reply>, offers: Offers<'_>) -> CallToolResult {

@@ -11,6 +11,9 @@ use local_agent_verify::Counts;
 /// The most lines of a proof that are shown without being asked for.
 const FEW_LINES: usize = 8;
 
+/// The most words of a refused sentence that are underlined although they are no numbers.
+const FEW_WORDS: usize = 4;
+
 /// A report of the verifier with the texts that it is about.
 pub(super) struct Proof<'v> {
     pub report: &'v Value,
@@ -65,19 +68,38 @@ fn judged(answer: &Value, proof: &Proof<'_>) -> Markup {
         @if let Some(why) = answer["why"].as_str() { p class="why" { (why) } }
         @for left_out in items(answer, "left_out") {
             div class="refused" {
-                p { "Left out: “" bdi { (text(left_out, "sentence")) } "” " bdi { (text(left_out, "reason")) } }
-                @if left_out["source"].is_object() { (source(&left_out["source"])) }
+                @let said = text(left_out, "sentence");
+                @let found = text(&left_out["source"], "text");
+                p {
+                    "Left out: “" bdi { (Marks::default().with_differing(only_in(said, found)).show(said)) }
+                    "” " bdi { (text(left_out, "reason")) }
+                }
+                @if left_out["source"].is_object() {
+                    p class="place" { (place(&left_out["source"])) }
+                    blockquote { (Marks::default().with_differing(only_in(found, said)).show(found)) }
+                }
             }
         }
         (proof.faults())
     }
 }
 
-/// A sentence of the source, with a link to it.
-fn source(source: &Value) -> Markup {
-    html! {
-        p class="place" { (place(source)) }
-        blockquote { (text(source, "text")) }
+/// The words of one sentence that another does not have; only its numbers if many of its words
+/// differ.
+fn only_in<'t>(one: &'t str, other: &str) -> Vec<&'t str> {
+    let lower = other.to_lowercase();
+    let known: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
+    let words = one.split(|c: char| !c.is_alphanumeric());
+    let differing: Vec<&str> = words
+        .filter(|word| !word.is_empty() && !known.contains(&word.to_lowercase().as_str()))
+        .collect();
+    if other.is_empty() {
+        return Vec::new();
+    }
+    let is_number = |word: &&str| word.contains(|c: char| c.is_numeric());
+    match differing.len() > FEW_WORDS {
+        true => differing.into_iter().filter(is_number).collect(),
+        false => differing,
     }
 }
 
@@ -245,6 +267,16 @@ fn numbered(lines: &[(usize, &str)], marks: &Marks<'_>) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_words_that_differ_are_underlined_or_only_the_numbers_of_many() {
+        let (said, found) = ("Then it is set to 230 °C.", "Then it is set to 210 °C.");
+        assert_eq!(only_in(said, found), ["230"]);
+        assert_eq!(only_in(found, said), ["210"]);
+        let other = "Mara bought seven new lamps for the 3 rooms upstairs.";
+        assert_eq!(only_in(other, found), ["3"]);
+        assert_eq!(only_in(said, ""), Vec::<&str>::new());
+    }
 
     #[test]
     fn a_text_of_which_a_record_keeps_only_a_part_is_not_shown_as_whole() {

@@ -20,7 +20,7 @@ use super::reply::{Sent, object, refused, reply};
 use super::sessions::RunningRequest;
 use super::stream::TimedBody;
 use super::{House, listening};
-use crate::mcp;
+use crate::mcp::{self, ClientName};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The header with the id of a session.
@@ -31,8 +31,8 @@ const METHODS: HeaderValue = HeaderValue::from_static("POST, DELETE");
 
 /// What a message means for sessions.
 enum Meaning {
-    /// It may begin a session.
-    Hello,
+    /// It may begin a session of a client that calls itself so.
+    Hello(ClientName),
     /// A request that may be cancelled.
     Request(RequestId),
     /// The client cancels a request.
@@ -93,15 +93,19 @@ async fn posted(
         Err(response) => return *response,
     };
     match (meaning, session) {
-        (Meaning::Hello, None) => {
+        (Meaning::Hello(client), None) => {
             let response = passed_on(visit, None, request).await;
-            with_session(house, visit, response).await
+            with_session(house, visit, client, response).await
         }
         (Meaning::Request(request_id), Some(id)) => {
             // The session may have ended just now.
             let Some(running) = house.sessions.run(&id, request_id) else {
                 return no_such_session();
             };
+            let mut request = request;
+            if let Some(client) = house.sessions.client(&id) {
+                request.extensions_mut().insert(client);
+            }
             passed_on(visit, Some(running), request).await
         }
         (Meaning::Cancel(request_id), Some(id)) => {
@@ -146,7 +150,9 @@ fn meaning_of(body: &[u8]) -> std::result::Result<Meaning, Box<Sent>> {
     })?;
     Ok(match message {
         JsonRpcMessage::Request(request) => match request.request {
-            ClientRequest::InitializeRequest(_) => Meaning::Hello,
+            ClientRequest::InitializeRequest(hello) => {
+                Meaning::Hello(ClientName::of(&hello.params.client_info))
+            }
             ClientRequest::SubscribeRequest(wanted) => {
                 Meaning::Subscribe(request.id, wanted.params.uri)
             }
@@ -193,13 +199,13 @@ async fn passed_on(
 }
 
 /// Begins a session if the library accepted the client, and names it in the response.
-async fn with_session(house: &House, visit: &Visit, response: Sent) -> Sent {
+async fn with_session(house: &House, visit: &Visit, client: ClientName, response: Sent) -> Sent {
     let (mut parts, body) = response.into_parts();
     // The body is infallible.
     let body = body.collect().await.unwrap_or_default().to_bytes();
     let message: Value = serde_json::from_slice(&body).unwrap_or_default();
     if message.get("result").is_some() {
-        match new_session(house, visit) {
+        match new_session(house, visit, client) {
             Ok(id) => parts.headers.insert(SESSION, id),
             Err(failure) => return reply(Err(failure), &visit.view.service.roots),
         };
@@ -207,8 +213,9 @@ async fn with_session(house: &House, visit: &Visit, response: Sent) -> Sent {
     Response::from_parts(parts, Full::new(body).boxed())
 }
 
-fn new_session(house: &House, visit: &Visit) -> Result<HeaderValue> {
-    let id = house.sessions.begin(visit.token, Instant::now())?;
+fn new_session(house: &House, visit: &Visit, client: ClientName) -> Result<HeaderValue> {
+    let now = Instant::now();
+    let id = house.sessions.begin(visit.token, Some(client), now)?;
     HeaderValue::from_str(&id)
         .map_err(|e| Failure::internal(format!("the id of a session is no header: {e}")))
 }

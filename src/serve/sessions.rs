@@ -15,7 +15,7 @@ use rmcp::model::RequestId;
 use tokio::sync::oneshot;
 
 use super::access::secret;
-use crate::mcp::Subscriptions;
+use crate::mcp::{ClientName, Subscriptions};
 use local_agent_text::error::Result;
 use local_agent_text::types::Sha256;
 
@@ -40,6 +40,8 @@ struct Session {
     /// The number of requests so far.
     requests: u64,
     subscriptions: Arc<Subscriptions>,
+    /// What the client called itself.
+    client: Option<ClientName>,
 }
 
 struct Running {
@@ -55,11 +57,16 @@ impl Sessions {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a session of a token; returns its id.
+    /// Begins a session of a token for a client that called itself so; returns its id.
     ///
     /// # Errors
     /// `INTERNAL_ERROR`: the system provides no random numbers.
-    pub(super) fn begin(&self, token: Sha256, now: Instant) -> Result<String> {
+    pub(super) fn begin(
+        &self,
+        token: Sha256,
+        client: Option<ClientName>,
+        now: Instant,
+    ) -> Result<String> {
         let id = secret()?;
         let mut kept = self.kept();
         kept.retain(|_, session| !session.is_over(now));
@@ -80,6 +87,7 @@ impl Sessions {
             running: Vec::new(),
             requests: 0,
             subscriptions: Arc::default(),
+            client,
         };
         kept.insert(id.clone(), session);
         Ok(id)
@@ -94,6 +102,11 @@ impl Sessions {
         };
         session.used = now;
         true
+    }
+
+    /// What the client of a session called itself.
+    pub(super) fn client(&self, id: &str) -> Option<ClientName> {
+        self.kept().get(id)?.client.clone()
     }
 
     /// Ends a session and cancels its requests.
@@ -182,7 +195,7 @@ mod tests {
     #[test]
     fn a_session_belongs_to_its_token() {
         let (sessions, now) = (Sessions::default(), Instant::now());
-        let id = sessions.begin(token("a"), now).unwrap();
+        let id = sessions.begin(token("a"), None, now).unwrap();
         assert_eq!(id.len(), 64);
         assert!(sessions.has(&id, token("a"), now));
         assert!(!sessions.has(&id, token("b"), now) && !sessions.has("", token("a"), now));
@@ -193,7 +206,7 @@ mod tests {
     #[test]
     fn a_request_is_cancelled_in_its_own_session_only() {
         let (sessions, now) = (Arc::<Sessions>::default(), Instant::now());
-        let [one, other] = [(); 2].map(|()| sessions.begin(token("a"), now).unwrap());
+        let [one, other] = [(); 2].map(|()| sessions.begin(token("a"), None, now).unwrap());
         let run = |session: &str, id: i64| sessions.run(session, RequestId::Number(id)).unwrap();
         let mut first = run(&one, 1);
         let mut second = run(&one, 2);
@@ -214,13 +227,13 @@ mod tests {
     #[test]
     fn sessions_are_bounded_in_number_and_in_time() {
         let (sessions, now) = (Arc::<Sessions>::default(), Instant::now());
-        let foreign = sessions.begin(token("b"), now).unwrap();
-        let busy = sessions.begin(token("a"), now).unwrap();
+        let foreign = sessions.begin(token("b"), None, now).unwrap();
+        let busy = sessions.begin(token("a"), None, now).unwrap();
         let running = sessions.run(&busy, RequestId::Number(1)).unwrap();
-        let idle = sessions.begin(token("a"), now).unwrap();
+        let idle = sessions.begin(token("a"), None, now).unwrap();
         for second in 0..MOST_EACH as u64 {
             let later = now + Duration::from_secs(1 + second);
-            sessions.begin(token("a"), later).unwrap();
+            sessions.begin(token("a"), None, later).unwrap();
         }
         assert_eq!(sessions.kept().len(), MOST_EACH + 1);
         assert!(!sessions.has(&idle, token("a"), now));
@@ -228,7 +241,7 @@ mod tests {
         // What is running is not unused.
         let later = now + LONGEST_IDLE + Duration::from_secs(3600);
         assert!(!sessions.has(&foreign, token("b"), later));
-        sessions.begin(token("c"), later).unwrap();
+        sessions.begin(token("c"), None, later).unwrap();
         assert_eq!(sessions.kept().len(), 2);
         assert!(sessions.has(&busy, token("a"), later));
         drop(running);

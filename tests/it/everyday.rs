@@ -843,3 +843,74 @@ fn spellings_of_other_programs_get_a_tip() {
     let failed = world.fails(&["query", "x", "-C", "40", "--json"]);
     assert!(failed["hint"].as_str().unwrap().contains("candidates"));
 }
+
+#[test]
+fn a_collection_is_indexed_when_it_is_added() {
+    let world = World::empty();
+    world.write("notes/a.md", "# Sync\n\nSync conflicts are kept.\n");
+    let added = world.ok(&["collection", "add", "notes"]).stdout;
+    assert!(
+        added.contains("\nindexed: 1 document in 1 chunk;"),
+        "{added}"
+    );
+    assert!(!added.contains("next:"), "{added}");
+    let found = world.json(&["search", "conflicts"]);
+    assert_eq!(found["hits"][0]["rel_path"], "a.md");
+}
+
+/// They were found by `get net.py`, but not with the name of their source before a slash.
+#[test]
+fn files_of_other_kinds_are_read_by_every_form_of_their_address() {
+    let world = World::empty();
+    world.write("n/net.py", "def f():\n    TIMEOUT = 30\n");
+    world.write("n/a.md", "# A\n\nText.\n");
+    world.ok(&["collection", "add", "n", "--mask", "**/*.{md,py}"]);
+    for address in ["n:net.py", "n/net.py", "qmd://n/net.py", "net.py"] {
+        assert!(text_of(&world, address).contains("TIMEOUT"), "{address}");
+    }
+    for glob in ["*.py", "n/*.py", "n:*.py"] {
+        assert_eq!(world.json(&["multi-get", glob])["count"], 1, "{glob}");
+    }
+    let failure = world.fails(&["get", "n:ne.py", "--json"]);
+    assert_eq!(failure["hint"], "local-agent get n:net.py");
+}
+
+#[test]
+fn of_a_row_below_dated_headings_the_newest_answers_unless_a_time_is_asked_for() {
+    let world = World::embedded();
+    let asked = |question: &str| world.ok(&["ask", question, "--now", "2026-11-29"]).stdout;
+    let now = asked("How much does rye flour cost?");
+    assert!(now.contains("1.12") && !now.contains("1.08"), "{now}");
+    let then = asked("How much did rye flour cost in 2024?");
+    assert!(then.contains("1.08") && !then.contains("1.12"), "{then}");
+    // Not yet in force.
+    let before = world.ok(&[
+        "ask",
+        "How much does rye flour cost?",
+        "--now",
+        "2026-01-15",
+    ]);
+    assert!(before.stdout.contains("1.08"), "{}", before.stdout);
+}
+
+#[test]
+fn an_answer_names_the_source_of_a_file_if_there_are_several_and_shows_its_passages() {
+    let world = World::empty();
+    world.write("a/kiln.md", "# Kiln\n\nThe kiln fires at 1240 degrees.\n");
+    world.write("b/pump.md", "# Pump\n\nThe pump is blue.\n");
+    world.ok(&["source", "add", "a"]);
+    let question = "At what temperature does the kiln fire?";
+    world.ok(&["index"]);
+    let one = world.ok(&["ask", question]).stdout;
+    assert!(one.contains("[1] kiln.md:3"), "{one}");
+    world.ok(&["source", "add", "b"]);
+    world.ok(&["index"]);
+    let two = world.ok(&["ask", question]).stdout;
+    assert!(two.contains("[1] a:kiln.md:3"), "{two}");
+    let full = world.ok(&["ask", question, "--full"]).stdout;
+    assert!(full.starts_with(&two), "{full}");
+    assert!(
+        full.contains("[E1] a:kiln.md:1\n# Kiln\n\nThe kiln fires"),
+        "{full}"
+    );
+}

@@ -147,3 +147,46 @@ fn without_a_configuration_of_the_other_program_the_hint_names_a_file() {
     let world = world();
     assert_eq!(world.code(&["import", "gno"]), "FILE_NOT_FOUND");
 }
+
+#[test]
+fn a_place_may_be_a_path_and_this_folder_needs_no_name() {
+    let world = World::with(&[("projects/kite.md", "# Kite\n\nRed.\n")]);
+    world.write("../other/a.md", "# A\n\nBlue.\n");
+    let listed = || world.ok(&["context", "list"]).stdout;
+    let projects = world.vault().join("projects");
+    world.ok(&["context", "add", ".", "all my notes"]);
+    world.ok(&[
+        "context",
+        "add",
+        projects.to_str().unwrap(),
+        "one file a project",
+    ]);
+    assert_eq!(
+        listed(),
+        "notes\tall my notes\nnotes/projects\tone file a project\n"
+    );
+    world.ok(&["context", "add", "only what I wrote"]);
+    assert!(listed().starts_with("notes\tonly what I wrote\n"));
+    let alone = world.fails(&["context", "add", "projects", "--json"]);
+    assert_eq!(alone["error_message"], "what `projects` holds is missing");
+}
+
+#[test]
+fn contexts_of_the_users_own_sources_are_not_copied_into_the_file_of_a_folder() {
+    let world = World::empty();
+    world.write("../mine/a.md", "# A\n\nBlue.\n");
+    let mine = world.root().join("mine");
+    let own = |args: &[&str]| world.ok(&[&["-C", mine.to_str().unwrap()], args].concat());
+    own(&["source", "add", ".", "--name", "mine"]);
+    own(&["context", "add", "mine", "my own"]);
+    world.write("b.md", "# B\n\nRed.\n");
+    world.ok(&["init", "--here", "--source", "notes=."]);
+    world.ok(&["context", "add", "notes", "of the folder"]);
+    assert_eq!(
+        world.ok(&["context", "list"]).stdout,
+        "notes\tof the folder\n"
+    );
+    let run = world.ok(&["index"]);
+    assert!(!run.stderr.contains("which is no source"), "{}", run.stderr);
+    assert_eq!(own(&["context", "list"]).stdout, "mine\tmy own\n");
+}

@@ -292,3 +292,25 @@ fn a_body_that_is_no_message_gets_the_error_of_the_protocol() {
         );
     }
 }
+
+/// They named the library of the server.
+#[test]
+fn a_record_names_the_client_of_the_session() {
+    let world = World::with(&[("zoo.md", "# Zoo\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let token = world.ok(&["serve", "token"]).stdout;
+    let token = token.trim();
+    let ask = json!({"jsonrpc": "2.0", "id": 5, "method": "tools/call",
+        "params": {"name": "ask", "arguments": {"question": QUESTION}}})
+    .to_string();
+    let asked_by = || {
+        let last = world.json(&["runs", "show", "last"]);
+        last["record"]["asked_by"].as_str().unwrap().to_owned()
+    };
+    let id = session(&served, token);
+    assert_eq!(send(&served, token, Some(&id), &ask).status, 200);
+    assert_eq!(asked_by(), "serve: t 1");
+    assert_eq!(send(&served, token, None, &ask).status, 200);
+    assert_eq!(asked_by(), "serve");
+}

@@ -85,6 +85,50 @@ pub fn fetch(
     }
 }
 
+/// The commit that a branch or tag of a repository is at now: `remote.revision` is its name, and
+/// `file` a file that it has. `None` if the server knows no such file or no such name.
+///
+/// Errors: `MODEL_PULL_ERROR`.
+pub fn resolve(remote: &Remote, file: &str) -> Result<Option<String>> {
+    let (sender, answer) = channel();
+    let (of, name) = (remote.clone(), file.to_owned());
+    std::thread::spawn(move || {
+        // After a timeout nobody is listening.
+        let _ = sender.send(commit_of(&of, &name));
+    });
+    answer.recv_timeout(remote.idle).unwrap_or_else(|_| {
+        let seconds = remote.idle.as_secs_f32();
+        Err(remote.error(file, &format!("the server was silent for {seconds} s")))
+    })
+}
+
+fn commit_of(remote: &Remote, file: &str) -> Result<Option<String>> {
+    let api = ApiBuilder::from_cache(Cache::new(PathBuf::new()))
+        .with_endpoint(remote.endpoint.clone())
+        .with_token(None)
+        .with_progress(false)
+        .build()
+        .map_err(|e| remote.error(file, &reason(&e)))?;
+    let repo = Repo::with_revision(
+        remote.repo.clone(),
+        RepoType::Model,
+        remote.revision.clone(),
+    );
+    match api.metadata(&api.repo(repo).url(file)) {
+        Ok(metadata) if is_commit(metadata.commit_hash()) => {
+            Ok(Some(metadata.commit_hash().to_owned()))
+        }
+        Ok(_) => Err(remote.error(file, "the server names no commit")),
+        Err(error) if status(&error) == Some(404) => Ok(None),
+        Err(error) => Err(remote.error(file, &reason(&error))),
+    }
+}
+
+/// Whether this is the name of a commit: 40 hexadecimal digits in lower case.
+pub fn is_commit(name: &str) -> bool {
+    name.len() == 40 && name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+}
+
 impl Remote {
     /// The failure `MODEL_PULL_ERROR` for `file`.
     fn error(&self, file: &str, reason: &str) -> Failure {

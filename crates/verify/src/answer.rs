@@ -325,8 +325,10 @@ fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> (String, Vec<(usi
         }
     }
     copy.add(at..range.end.max(at));
-    let lead = copy.out.len() - copy.out.trim_start().len();
-    let trimmed = copy.out.trim().to_owned();
+    // "…" stands for a sentence that was left out before this one.
+    let is_before = |c: char| c.is_whitespace() || c == '…';
+    let lead = copy.out.len() - copy.out.trim_start_matches(is_before).len();
+    let trimmed = copy.out.trim_start_matches(is_before).trim_end().to_owned();
     let moved = copy
         .runs
         .into_iter()
@@ -370,6 +372,19 @@ mod tests {
             .map(|u| (u.words.as_str(), u.marks.len()))
             .collect();
         assert_eq!(units, [("One is.", 1), ("Two is.", 1), ("Three.", 0)]);
+    }
+
+    #[test]
+    fn what_stands_for_a_sentence_that_was_left_out_is_no_word_of_the_next_one() {
+        let frozen = snapshot(&["a\n"]);
+        let draft = Draft::verbatim("One is [E1].… Two is [E1]. … Three is [E1].");
+        let answer = Answer::of(&draft, &frozen);
+        let words: Vec<_> = answer.units.iter().map(|u| u.words.as_str()).collect();
+        assert_eq!(words.last(), Some(&"Three is."), "{words:?}");
+        assert!(
+            words.iter().all(|words| !words.starts_with('…')),
+            "{words:?}"
+        );
     }
 
     proptest! {

@@ -3,6 +3,7 @@
 //! | form | meaning |
 //! | --- | --- |
 //! | `[notes/a.md:12-18]`, `(a.md:12)`, `[a.md:1-2, b.md:4]` | lines, counted from 1, the last one included |
+//! | `(see a.md line 12)`, `(a.md, lines 12-18)` | lines, in words |
 //! | `[a.md#Heading]`, `(a.md#^block)` | a section or a block |
 //! | `` `src/a.rs:12-18` `` | lines |
 //! | `[text](a.md#L12-L18)`, `[text](a.md:12)` | lines, as a link on words of the sentence |
@@ -87,6 +88,29 @@ fn hidden(text: &str) -> Vec<Range<usize>> {
         overlaps
     });
     found
+}
+
+/// Words before the place that a remark in parentheses points to, in lower case.
+const SEE: [&str; 4] = ["see ", "cf. ", "siehe ", "vgl. "];
+
+/// Words between a file and the numbers of its lines.
+const LINE: [&str; 4] = [" lines ", " line ", " Zeilen ", " Zeile "];
+
+/// `see a.md, lines 12-18` as `a.md:12-18`; `None` if it is already short.
+fn in_short(remark: &str) -> Option<String> {
+    let lower = remark.trim_start().to_ascii_lowercase();
+    let see = SEE.iter().find(|word| lower.starts_with(**word));
+    let place = remark
+        .trim_start()
+        .get(see.map_or(0, |word| word.len())..)?;
+    let in_words = LINE.iter().find_map(|word| place.rsplit_once(word));
+    match in_words {
+        Some((path, lines)) => {
+            let path = path.trim_end_matches([',', ' ']);
+            Some(format!("{path}:{}", lines.trim()))
+        }
+        None => see.map(|_| place.to_owned()),
+    }
 }
 
 /// A footnote definition that only cites.
@@ -229,13 +253,14 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Reads `(a.rs:12)`.
+    /// Reads `(a.rs:12)` and `(see a.rs line 12)`.
     fn round(&self, at: usize) -> Step {
         let Some(inner) = self.inside(at + 1, ')') else {
             return Step::Nothing;
         };
         let end = inner.end + 1;
-        match places(self.get(inner)) {
+        let inner = self.get(inner);
+        match places(inner).or_else(|| places(&in_short(inner)?)) {
             Some(targets) => Step::Cite(FileCitation {
                 span: at..end,
                 targets,

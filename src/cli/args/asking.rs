@@ -253,8 +253,8 @@ pub(crate) struct Ask {
     /// Use the fast model when a chat model answers
     #[arg(long)]
     pub fast: bool,
-    /// Has no effect; accepted for scripts of the Python version
-    #[arg(long, hide = true)]
+    /// Print every passage that the answer was looked for in, below it
+    #[arg(long)]
     pub full: bool,
     /// Answer from this one file, read whole
     #[arg(long, value_name = "FILE", conflicts_with_all = ["source", "path", "tag", "after", "before"])]

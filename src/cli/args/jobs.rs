@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Index {
     /// Index database, instead of the configured one
     #[arg(long, value_name = "PATH")]
@@ -127,8 +127,8 @@ pub(crate) enum ModelsCommand {
         /// Repository on the server, for a model that is not known by name
         #[arg(long, value_name = "OWNER/NAME")]
         repo: Option<String>,
-        /// Commit of the repository, 40 hexadecimal digits
-        #[arg(long, value_name = "COMMIT")]
+        /// Commit, branch or tag of the repository; the commit that a branch is at is recorded
+        #[arg(long, value_name = "REVISION")]
         revision: Option<String>,
         /// Server to download from
         #[arg(long, value_name = "URL")]

@@ -99,8 +99,11 @@ pub(super) enum Command {
     /// Write a configuration
     Init(Init),
     /// Add, remove, rename or list the folders that are searched
-    #[command(subcommand, visible_alias = "collection")]
+    #[command(subcommand)]
     Source(SourceCommand),
+    /// The same for users of qmd: `collection add` also indexes the folder
+    #[command(subcommand)]
+    Collection(SourceCommand),
     /// Say what folders hold: shown with their hits, told to chat models
     #[command(subcommand)]
     Context(ContextCommand),

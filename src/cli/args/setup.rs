@@ -81,10 +81,11 @@ impl SourceCommand {
 pub(crate) enum ContextCommand {
     /// Say what a source or a folder holds: shown with its hits, told to chat models
     Add {
-        /// `/` for everything, a source, or `source/folder`
+        /// `/` for everything, a source, `source/folder`, or a path such as `.`
         place: String,
-        /// What it holds; words need no quotes
-        #[arg(required = true, value_name = "TEXT")]
+        /// What it holds; words need no quotes. Without it, the first argument is the text, and the
+        /// place is this folder
+        #[arg(value_name = "TEXT")]
         text: Vec<String>,
     },
     /// Take back what is said about a place

@@ -129,7 +129,7 @@ fn skipped(path: String, reason: &str) -> Skipped {
 
 fn multi_get(call: &Call, args: &MultiGetArgs) -> Result<Reply> {
     let mut left = budget(args.max_bytes, MANY_BYTES)?;
-    let listed = documents::listed(&call.service.loaded.config, &call.sandbox, &args.glob)?;
+    let listed = documents::listed(&call.sandbox, &args.glob)?;
     let named: Vec<Named> = listed
         .into_iter()
         .filter_map(|one| Named::new(call, one))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::case::{Case, Follow, Then, case};
-use super::place::indexed;
+use super::place::{configure_trusted, indexed};
 use crate::chat_server::{ChatServer, Say, say};
 use crate::harness::World;
 use local_agent_testing::server::{Seen, Server, Step, ok_json, serve};
@@ -24,16 +24,8 @@ pub(super) fn cases() -> Vec<Case> {
 fn chatting(provider: &str, url: &str) -> World {
     let world = indexed();
     let llm = format!("llm: {{model: m, base_url: '{url}'}}\nask: {{provider: {provider}}}\n");
-    configure(&world, &llm);
+    configure_trusted(&world, &llm);
     world
-}
-
-fn configure(world: &World, text: &str) {
-    world.write(
-        "local-agent.yaml",
-        &format!("sources: [{{name: notes, root: .}}]\n{text}"),
-    );
-    world.ok(&["config", "trust"]);
 }
 
 /// Changes a text of the configuration.
@@ -216,7 +208,7 @@ fn windows() -> Vec<Case> {
         .ends(
             Follow::ByHand("a model with a larger one is configured", |world| {
                 let url = ollama(vec![say(ANSWER)]);
-                configure(
+                configure_trusted(
                     world,
                     &format!("llm: {{model: m, base_url: '{url}'}}\nask: {{provider: ollama}}\n"),
                 );
@@ -256,7 +248,7 @@ fn far_embedding() -> World {
         vec![Step::Bytes(ok_json(&reply.to_string()))]
     }));
     let text = format!("llm: {{base_url: '{url}'}}\nembed: {{provider: ollama, model: m}}\n");
-    configure(&world, &text);
+    configure_trusted(&world, &text);
     world.ok(&["embed"]);
     world
 }
@@ -283,7 +275,7 @@ fn far_away() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("the built-in model is chosen", |world| {
-                configure(world, "");
+                configure_trusted(world, "");
                 world.ok(&["embed"]);
             }),
             Then::Health,

@@ -1,11 +1,12 @@
 //! Fixes that did not help when they were followed to the letter: their words have changed since.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use super::case::{Case, Follow, Then, case};
-use super::place::{indexed, plain, sql, used};
-use crate::harness::{World, copy};
+use super::place::{
+    configure_trusted, configured, give_model, indexed, model_folder, plain, sql, used,
+};
+use crate::harness::World;
 
 pub(super) fn cases() -> Vec<Case> {
     [
@@ -191,22 +192,15 @@ fn changed_skill(install: &[&str], folder: &str) -> World {
     world
 }
 
-/// The folder of a model on this machine.
-fn folder(world: &World, name: &str) -> PathBuf {
-    let models = world.home().join(".local/share/local-agent/models");
-    models.join(name)
-}
-
 fn given(name: &str) -> World {
     let world = indexed();
-    let encoders = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/encoders");
-    copy(&encoders.join(name), &folder(&world, name));
+    give_model(&world, name, name);
     world
 }
 
 fn broken_manifest() -> World {
     let world = given("bert");
-    let file = folder(&world, "bert").join("local-agent-model.json");
+    let file = model_folder(&world, "bert").join("local-agent-model.json");
     fs::write(file, "{").unwrap();
     world
 }
@@ -225,7 +219,7 @@ fn models() -> Vec<Case> {
             "the weights of a model without hashes are cut off",
             || {
                 let world = given("bert");
-                let file = folder(&world, "bert").join("model.safetensors");
+                let file = model_folder(&world, "bert").join("model.safetensors");
                 fs::write(file, "too short").unwrap();
                 world
             },
@@ -240,7 +234,7 @@ fn models() -> Vec<Case> {
             "a reranker is configured as the embedding model",
             || {
                 let world = given("bert_reranker");
-                configure(&world, "embed: {model: bert_reranker}\n");
+                configure_trusted(&world, "embed: {model: bert_reranker}\n");
                 world
             },
             &["embed"],
@@ -248,7 +242,7 @@ fn models() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("the name is moved to `retrieve.reranker`", |world| {
-                configure(world, "retrieve: {reranker: bert_reranker}\n");
+                configure_trusted(world, "retrieve: {reranker: bert_reranker}\n");
             }),
             Then::Health,
         ),
@@ -265,24 +259,10 @@ fn models() -> Vec<Case> {
     ]
 }
 
-fn configure(world: &World, text: &str) {
-    world.write(
-        "local-agent.yaml",
-        &format!("sources: [{{name: notes, root: .}}]\n{text}"),
-    );
-    world.ok(&["config", "trust"]);
-}
-
-fn configured(text: &str) -> World {
-    let world = indexed();
-    configure(&world, text);
-    world
-}
-
 /// The fix names the key that is to be taken out.
 fn taken_out(state: &'static str, make: fn() -> World, command: &'static [&'static str]) -> Case {
     case(state, make, command, "MODEL_NOT_FOUND").ends(
-        Follow::ByHand("the key is taken out", |world| configure(world, "")),
+        Follow::ByHand("the key is taken out", |world| configure_trusted(world, "")),
         Then::Health,
     )
 }

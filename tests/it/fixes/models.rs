@@ -2,11 +2,10 @@
 //! ones of `tests/data/encoders`, in the folder into which `models pull` downloads.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use super::case::{Case, Follow, Then, case};
-use super::place::indexed;
-use crate::harness::{World, copy};
+use super::place::{give_model, indexed, model_folder};
+use crate::harness::World;
 
 /// A command that would download a model, from an address on which no server listens.
 const PULL: &[&str] = &[
@@ -26,23 +25,11 @@ pub(super) fn cases() -> Vec<Case> {
     [missing(), damaged(), rerankers()].concat()
 }
 
-/// The folder of a model on this machine.
-fn folder(world: &World, name: &str) -> PathBuf {
-    let models = world.home().join(".local/share/local-agent/models");
-    models.join(name)
-}
-
-/// Copies a tiny model or reranker.
-fn give(world: &World, from: &str, name: &str) {
-    let encoders = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/encoders");
-    copy(&encoders.join(from), &folder(world, name));
-}
-
 /// The indexed vault, and a tiny model without this file.
 fn without(from: &str, part: &str) -> World {
     let world = indexed();
-    give(&world, from, from);
-    fs::remove_file(folder(&world, from).join(part)).unwrap();
+    give_model(&world, from, from);
+    fs::remove_file(model_folder(&world, from).join(part)).unwrap();
     world
 }
 
@@ -97,14 +84,14 @@ fn missing() -> Vec<Case> {
 /// A model whose hashes are known.
 fn recorded() -> World {
     let world = indexed();
-    give(&world, "bert", "bert");
+    give_model(&world, "bert", "bert");
     world.ok(VERIFY);
     world
 }
 
 /// Changes the weights of the model.
 fn weights(world: &World, change: fn(&mut Vec<u8>)) {
-    let file = folder(world, "bert").join("model.safetensors");
+    let file = model_folder(world, "bert").join("model.safetensors");
     let mut bytes = fs::read(&file).unwrap();
     change(&mut bytes);
     fs::write(file, bytes).unwrap();
@@ -166,8 +153,8 @@ fn ranked_by(name: &str) -> World {
 /// A vault with the tiny reranker under the name `mine`, with a change of its description.
 fn described(from: &str, to: &str) -> World {
     let world = ranked_by("mine");
-    give(&world, "bert_reranker", "mine");
-    let file = folder(&world, "mine").join("config.json");
+    give_model(&world, "bert_reranker", "mine");
+    let file = model_folder(&world, "mine").join("config.json");
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains(from), "{text}");
     fs::write(file, text.replacen(from, to, 1)).unwrap();
@@ -178,7 +165,7 @@ fn described(from: &str, to: &str) -> World {
 fn replaced(state: &'static str, make: fn() -> World, code: &'static str) -> Case {
     case(state, make, QUERY, code).ends(
         Follow::ByHand("a tiny one stands for it, and is configured", |world| {
-            give(world, "bert_reranker", "bge-reranker-base");
+            give_model(world, "bert_reranker", "bge-reranker-base");
             rank_by(world, "bge-reranker-base");
         }),
         Then::Health,
@@ -278,7 +265,7 @@ pub(super) fn question_set(world: &World) {
 /// A set, and a reranker without time.
 fn measured() -> World {
     let world = indexed();
-    give(&world, "bert_reranker", "bert_reranker");
+    give_model(&world, "bert_reranker", "bert_reranker");
     question_set(&world);
     world
 }

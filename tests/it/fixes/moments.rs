@@ -13,8 +13,8 @@ use serde_json::Value;
 use local_agent_testing::server::{Seen, Server, Step, serve};
 use local_agent_text::types::Sha256;
 
-use super::place::{indexed, plain, used};
-use crate::harness::{Run, World, copy, program, spoken_failure};
+use super::place::{give_model, indexed, model_folder, plain, used};
+use crate::harness::{Run, World, program, spoken_failure};
 
 /// The failure that a run printed.
 fn failure(run: &Run) -> Value {
@@ -389,9 +389,7 @@ fn the_packed_weights_are_no_folder() {
     fs::create_dir_all(&cache).unwrap();
     fs::write(&packed, "a file").unwrap();
     let verify = ["models", "verify", "bert"];
-    let encoders = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/encoders");
-    let models = world.home().join(".local/share/local-agent/models");
-    copy(&encoders.join("bert"), &models.join("bert"));
+    give_model(&world, "bert", "bert");
     has(
         &failure(&world.run(&verify)),
         "FILE_READ_ERROR",
@@ -466,7 +464,7 @@ fn a_hub_sends_wrong_bytes() {
     let other = hub(Arc::new(AtomicBool::new(true)));
     assert_eq!(pull(&other).code, 0);
     world.ok(&["models", "verify", "mine"]);
-    fs::remove_dir_all(world.home().join(".local/share/local-agent/models")).unwrap();
+    fs::remove_dir_all(model_folder(&world, "mine")).unwrap();
     has(&failure(&pull(&at_first)), "MODEL_CHECKSUM_MISMATCH", hint);
     is_mended.store(true, Ordering::SeqCst);
     let again = pull(&at_first);

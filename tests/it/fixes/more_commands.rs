@@ -1,22 +1,13 @@
 //! Reading, changing and asking: what the commands cannot do as they were typed.
 
 use super::case::{Case, Follow, Then, case};
-use super::place::{indexed, used};
+use super::place::{configure_trusted, indexed, used};
 use crate::harness::World;
 
 const QUESTION: &str = "What is the oven made of?";
 
 pub(super) fn cases() -> Vec<Case> {
     [naming(), refused(), linked(), asking(), others()].concat()
-}
-
-/// Writes the configuration of the vault, and trusts it.
-fn configure(world: &World, text: &str) {
-    world.write(
-        "local-agent.yaml",
-        &format!("sources: [{{name: notes, root: .}}]\n{text}"),
-    );
-    world.ok(&["config", "trust"]);
 }
 
 /// The indexed vault with another file, which is not indexed.
@@ -86,7 +77,7 @@ fn naming() -> Vec<Case> {
 /// The vault with a configuration that allows files of these kinds.
 fn allowing(extensions: &str) -> World {
     let world = indexed();
-    configure(
+    configure_trusted(
         &world,
         &format!("security: {{allowed_exts: [{extensions}]}}\n"),
     );
@@ -132,7 +123,7 @@ fn refused() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("`security.deny_hidden_paths` is switched off", |world| {
-                configure(world, "security: {deny_hidden_paths: false}\n");
+                configure_trusted(world, "security: {deny_hidden_paths: false}\n");
             }),
             Then::Health,
         ),
@@ -199,7 +190,7 @@ fn linked() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("`inside` is set", |world| {
-                configure(world, "security: {follow_links: inside}\n");
+                configure_trusted(world, "security: {follow_links: inside}\n");
             }),
             Then::Health,
         ),
@@ -214,7 +205,7 @@ fn linked() -> Vec<Case> {
 fn asking() -> Vec<Case> {
     let long = || {
         let world = with_file("long.md", &"The oven is hot. ".repeat(100));
-        configure(&world, "llm: {max_chars_full_read: 1000}\n");
+        configure_trusted(&world, "llm: {max_chars_full_read: 1000}\n");
         world
     };
     vec![
@@ -236,7 +227,7 @@ fn asking() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("the limit is raised", |world| {
-                configure(world, "llm: {max_chars_full_read: 2000}\n");
+                configure_trusted(world, "llm: {max_chars_full_read: 2000}\n");
             }),
             Then::Health,
         ),
@@ -255,7 +246,7 @@ fn asking() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("it is set, and the question is asked again", |world| {
-                configure(world, "runs: {keep_evidence: true}\n");
+                configure_trusted(world, "runs: {keep_evidence: true}\n");
                 ask_for_secret(world);
             }),
             Then::Health,

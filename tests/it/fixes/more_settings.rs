@@ -4,26 +4,11 @@
 use std::fs;
 
 use super::case::{Case, Follow, Then, case};
-use super::place::{file, indexed, plain, used};
+use super::place::{configure_trusted, configured, file, indexed, plain, used};
 use crate::harness::World;
 
 pub(super) fn cases() -> Vec<Case> {
     [names(), sources(), values(), places(), linked()].concat()
-}
-
-/// Writes the configuration of the vault, and trusts it.
-fn configure(world: &World, text: &str) {
-    world.write(
-        "local-agent.yaml",
-        &format!("sources: [{{name: notes, root: .}}]\n{text}"),
-    );
-    world.ok(&["config", "trust"]);
-}
-
-fn configured(text: &str) -> World {
-    let world = indexed();
-    configure(&world, text);
-    world
 }
 
 /// No configuration, and a folder of notes.
@@ -219,7 +204,7 @@ fn values() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("the number is lowered", |world| {
-                configure(world, "embed: {dimensions: 384}\n");
+                configure_trusted(world, "embed: {dimensions: 384}\n");
             }),
             Then::Health,
         ),
@@ -231,7 +216,7 @@ fn values() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("one of them is named", |world| {
-                configure(world, "mcp: {tools: [grep]}\n");
+                configure_trusted(world, "mcp: {tools: [grep]}\n");
             }),
             Then::Health,
         ),
@@ -243,7 +228,7 @@ fn values() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("one of them is named", |world| {
-                configure(world, "mcp: {operations: [search]}\n");
+                configure_trusted(world, "mcp: {operations: [search]}\n");
             }),
             Then::Health,
         ),
@@ -261,7 +246,7 @@ fn places() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("another folder is set", |world| {
-                configure(world, "state_dir: other\n");
+                configure_trusted(world, "state_dir: other\n");
             }),
             Then::Health,
         ),
@@ -333,7 +318,7 @@ fn places() -> Vec<Case> {
         )
         .ends(
             Follow::ByHand("another folder is set", |world| {
-                configure(world, "runs: {dir: records}\n");
+                configure_trusted(world, "runs: {dir: records}\n");
             }),
             Then::Health,
         ),

@@ -1,7 +1,7 @@
 //! The worlds that cases start from.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
@@ -90,6 +90,41 @@ fn copy_of(made: &TempDir) -> World {
         world.ok(&["embed"]);
     }
     world
+}
+
+/// Replaces the configuration: the one source of these worlds, and these lines below it.
+pub(super) fn configure(world: &World, lines: &str) {
+    world.write(
+        "local-agent.yaml",
+        &format!("sources: [{{name: notes, root: .}}]\n{lines}"),
+    );
+}
+
+/// The same, trusted.
+pub(super) fn configure_trusted(world: &World, lines: &str) {
+    configure(world, lines);
+    world.ok(&["config", "trust"]);
+}
+
+/// The indexed vault with these lines in its configuration, trusted.
+pub(super) fn configured(lines: &str) -> World {
+    let world = indexed();
+    configure_trusted(&world, lines);
+    world
+}
+
+/// The folder of a model of this user.
+pub(super) fn model_folder(world: &World, name: &str) -> PathBuf {
+    let models = world.home().join(".local/share/local-agent/models");
+    models.join(name)
+}
+
+/// Copies a tiny model or reranker of `tests/data/encoders`; returns its folder.
+pub(super) fn give_model(world: &World, from: &str, name: &str) -> PathBuf {
+    let encoders = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/encoders");
+    let folder = model_folder(world, name);
+    copy(&encoders.join(from), &folder);
+    folder
 }
 
 /// A file of the state folder.

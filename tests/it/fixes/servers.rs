@@ -1,7 +1,7 @@
 //! Model servers that are missing, lack the model, require a key, or have too small a window.
 
 use super::case::{Case, Follow, Then, case};
-use super::place::{indexed, used};
+use super::place::{configure, indexed, used};
 use crate::chat_server::{ChatServer, say};
 use crate::harness::World;
 use local_agent_testing::server::{Seen, Server, Step, ok_json, serve};
@@ -49,13 +49,6 @@ fn embedding_by(world: World, provider: &str, url: &str) -> World {
         &format!("llm: {{base_url: '{url}'}}\nembed: {{provider: {provider}, model: m}}\n"),
     );
     world
-}
-
-fn configure(world: &World, text: &str) {
-    world.write(
-        "local-agent.yaml",
-        &format!("sources: [{{name: notes, root: .}}]\n{text}"),
-    );
 }
 
 /// The address of an Ollama that has the model; it lives as long as the tests.

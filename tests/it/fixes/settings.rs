@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::case::{Case, Follow, Then, case};
-use super::place::{indexed, plain, used};
+use super::place::{configure, indexed, plain, used};
 use crate::harness::World;
 
 pub(super) fn cases() -> Vec<Case> {
@@ -12,10 +12,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 fn configured(text: &str) -> World {
     let world = plain();
-    world.write(
-        "local-agent.yaml",
-        &format!("sources: [{{name: notes, root: .}}]\n{text}"),
-    );
+    configure(&world, text);
     world
 }
 

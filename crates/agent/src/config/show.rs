@@ -129,8 +129,10 @@ pub fn reference_markdown() -> String {
          has recorded it. It may tune the search, name sources inside its folder, and forbid more than you do. While\n\
          `llm.base_url` is another machine, it may choose no model and no provider but yours.\n\n\
          On a terminal the places that `query` and `ask` print are links. They open Obsidian if the file is below a\n\
-         folder with `.obsidian`, Visual Studio Code at the line in the terminal of that editor, and otherwise what this\n\
-         machine opens `file://` with. LOCAL_AGENT_LINK sets another address, with `{path}` and `{line}` in it.\n",
+         folder with `.obsidian`, otherwise at its line the editor that VISUAL or EDITOR names, or whose terminal this is,\n\
+         if it opens addresses (Visual Studio Code and its kin, Zed, Sublime Text, IntelliJ IDEA, TextMate, MacVim), and\n\
+         otherwise what this machine opens `file://` with. LOCAL_AGENT_LINK, or QMD_EDITOR_URI, sets another address,\n\
+         with `{path}` and `{line}` in it.\n",
     );
     for (section, doc) in SECTIONS {
         let title = if section.is_empty() {

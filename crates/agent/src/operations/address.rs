@@ -163,10 +163,9 @@ struct Nameable {
 /// All notes: those in the folders now, with the titles and aliases from the index; and the symbolic
 /// links next to them. A folder that cannot be listed is left out.
 fn known_notes(config: &Config, sandbox: &Sandbox) -> Nameable {
-    let exts = config.security.extensions();
     let mut known = Nameable::default();
     for root in sandbox.roots() {
-        for entry in sandbox.walk(&root.name, &exts).unwrap_or_default() {
+        for entry in sandbox.readable(&root.name).unwrap_or_default() {
             let Ok(path) = RelPath::new(entry.path.as_str()) else {
                 continue;
             };
@@ -330,6 +329,10 @@ fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = (String, Vec<String>, &'a Vec<String>)>,
 ) -> Vec<String> {
+    let name = match name.split_once(':') {
+        Some((source, rest)) if SourceName::new(source).is_ok() => rest,
+        _ => name,
+    };
     let wanted = bare(name);
     let stem = stem_of(name);
     let mut scored: Vec<(f64, String)> = candidates

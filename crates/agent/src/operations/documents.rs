@@ -129,14 +129,14 @@ pub enum Listed {
 ///
 /// # Errors
 /// Those of [`matching`].
-pub fn listed(config: &Config, sandbox: &Sandbox, list: &str) -> Result<Vec<Listed>> {
+pub fn listed(sandbox: &Sandbox, list: &str) -> Result<Vec<Listed>> {
     let mut all = Vec::new();
     for pattern in split_list(list) {
         if pattern.starts_with('#') || !is_glob(pattern) {
             all.push(Listed::Request(pattern.to_owned()));
             continue;
         }
-        let found = matching(config, sandbox, pattern)?;
+        let found = matching(sandbox, pattern)?;
         if found.is_empty() {
             all.push(Listed::NoMatch(pattern.to_owned()));
         }
@@ -158,11 +158,7 @@ fn is_glob(pattern: &str) -> bool {
 /// source and path; also the matching files that are not read, with the reason.
 ///
 /// Errors: `INVALID_ARGS` for an invalid glob; those of walking.
-pub fn matching(
-    config: &Config,
-    sandbox: &Sandbox,
-    glob: &str,
-) -> Result<Vec<(Address, Option<SkipReason>)>> {
+pub fn matching(sandbox: &Sandbox, glob: &str) -> Result<Vec<(Address, Option<SkipReason>)>> {
     let parsed = GlobBuilder::new(glob.strip_prefix("qmd://").unwrap_or(glob))
         .literal_separator(true)
         .build()
@@ -174,14 +170,13 @@ pub fn matching(
             .with_hint("local-agent multi-get 'folder/*.md'")
         })?;
     let matcher = parsed.compile_matcher();
-    let exts = config.security.extensions();
     let mut found = Vec::new();
     for root in sandbox
         .roots()
         .iter()
         .filter(|root| root.unavailable.is_none())
     {
-        for entry in sandbox.walk(&root.name, &exts)? {
+        for entry in sandbox.readable(&root.name)? {
             let Ok(path) = RelPath::new(entry.path.as_str()) else {
                 continue;
             };

@@ -13,7 +13,7 @@ use super::registry::refused_network;
 use super::reranker::refusal;
 use super::{Known, Manifest, Trust, WEIGHTS, dense_paths, described_layers};
 use super::{folder_of, invalid, known};
-use local_agent_net::hub::{Fetched, Remote, fetch};
+use local_agent_net::hub::{Fetched, Remote, fetch, is_commit, resolve};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// The default hub.
@@ -90,7 +90,7 @@ pub fn pull(
         return Err(refusal(id, network));
     }
     let entry = known(id);
-    let remote = remote(id, entry, options)?;
+    let remote = at_commit(remote(id, entry, options)?)?;
     if let Some(manifest) = whole(id, &folder, &remote) {
         return Ok(Pulled {
             folder,
@@ -158,14 +158,31 @@ fn without_file(id: &str, file: &str) -> Failure {
     invalid(id, &format!("the repository has no {file}"))
 }
 
-/// The repository and commit to pull; a commit is never guessed.
+/// The same with the commit that its branch or tag is at now, which is recorded.
+fn at_commit(mut remote: Remote) -> Result<Remote> {
+    if is_commit(&remote.revision) {
+        return Ok(remote);
+    }
+    let (file, _) = SMALL_FILES[0];
+    remote.revision = resolve(&remote, file)?.ok_or_else(|| {
+        let Remote { repo, revision, .. } = &remote;
+        let message = format!("`{repo}` has no branch or tag `{revision}` with a {file}.");
+        wrong_arguments(
+            message,
+            format!("name a branch, a tag or a commit of {repo}"),
+        )
+    })?;
+    Ok(remote)
+}
+
+/// The repository and revision to pull; none is ever guessed.
 fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remote> {
     let repo = options
         .repo
         .clone()
         .or_else(|| entry.map(|e| e.repo.to_owned()))
         .ok_or_else(|| {
-            let hint = format!("local-agent models pull {id} --repo OWNER/NAME --revision COMMIT");
+            let hint = format!("local-agent models pull {id} --repo OWNER/NAME --revision main");
             wrong_arguments(
                 format!("`{id}` is not a model that this program knows by name."),
                 hint,
@@ -182,24 +199,17 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         .and_then(|e| e.revision)
         .map(str::to_owned);
     let revision = options.revision.clone().or(registered).ok_or_else(|| {
-        let hint = format!("local-agent models pull {id} --repo {repo} --revision COMMIT");
+        let hint = format!("local-agent models pull {id} --repo {repo} --revision main");
         wrong_arguments(
-            format!("No commit of `{repo}` is pinned; say which one."),
+            format!("No commit of `{repo}` is pinned; say which one, or a branch."),
             hint,
         )
     })?;
-    if revision.len() != 40
-        || !revision
-            .bytes()
-            .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-    {
-        let message = format!(
-            "`{revision}` is not a commit: 40 hexadecimal digits, never a branch, which can move."
-        );
-        return Err(wrong_arguments(
-            message,
-            format!("look the commit up on the page of {repo}"),
-        ));
+    if !is_commit(&revision) && !is_branch(&revision) {
+        let message =
+            format!("`{revision}` is not a commit (40 hexadecimal digits), and no branch or tag.");
+        let hint = format!("name a branch, a tag or a commit of {repo}");
+        return Err(wrong_arguments(message, hint));
     }
     Ok(Remote {
         endpoint: options.endpoint.trim_end_matches('/').into(),
@@ -207,6 +217,12 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         revision,
         idle: options.idle,
     })
+}
+
+/// Whether this may be the name of a branch or tag. A part of a commit is none.
+fn is_branch(name: &str) -> bool {
+    let is_part_of_commit = name.len() >= 7 && name.bytes().all(|b| b.is_ascii_hexdigit());
+    !is_part_of_commit && name.len() <= 100 && name.split('/').all(is_name_part)
 }
 
 /// Whether this may be one part of a repository's name.

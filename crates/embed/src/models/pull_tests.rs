@@ -375,8 +375,8 @@ fn a_commit_is_never_guessed() {
     let (server, dir) = (hub(|_, _, _| None), tempfile::tempdir().unwrap());
     for revision in [
         None,
-        Some("main".to_owned()),
         Some(REVISION.to_uppercase()),
+        Some("../main".to_owned()),
         Some(REVISION[..7].to_owned()),
     ] {
         let bad = PullOptions {
@@ -405,6 +405,35 @@ fn a_commit_is_never_guessed() {
         );
     }
     assert_eq!(server.hits(), 0);
+}
+
+#[test]
+fn a_branch_is_looked_up_once_and_its_commit_is_pulled() {
+    let server = serve(move |seen| {
+        // The branch is asked for its commit alone.
+        if let Some((_, file)) = seen.path.split_once("/resolve/main/") {
+            assert_eq!(file, "config.json");
+            let bytes = content(file).unwrap();
+            return vec![Step::Bytes(part(seen, &bytes, REVISION, "abc"))];
+        }
+        let of_commit = file_of(seen).and_then(|file| content(&file));
+        of_commit.map_or_else(not_found, |bytes| {
+            let hash = Sha256::of(&bytes).to_string();
+            vec![Step::Bytes(part(seen, &bytes, REVISION, &hash))]
+        })
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let at = |revision: &str| PullOptions {
+        revision: Some(revision.to_owned()),
+        ..options(&server)
+    };
+    let pulled = pull("m", dir.path(), &at("main"), &mut |_| ()).unwrap();
+    assert_eq!(pulled.manifest.revision.as_deref(), Some(REVISION));
+    let again = pull("m", dir.path(), &at("main"), &mut |_| ()).unwrap();
+    assert!(again.already_here);
+    let failure = pull("m", dir.path(), &at("nosuch"), &mut |_| ()).unwrap_err();
+    assert_eq!(failure.code, ErrorCode::InvalidArgs);
+    assert!(failure.message.contains("no branch or tag"), "{failure}");
 }
 
 /// A hub with the files of a tiny model.

@@ -131,7 +131,7 @@ impl RerankerFiles {
         found.map_err(|failure| {
             if failure.code == ErrorCode::ModelNotFound && registry::known(&id).is_none() {
                 let how = if name.contains('/') {
-                    format!("local-agent models pull {name} --revision COMMIT")
+                    format!("local-agent models pull {name} --revision main")
                 } else {
                     PULL_ONE.to_owned()
                 };
@@ -264,7 +264,7 @@ mod tests {
                 "cross-encoder/ms-marco-MiniLM-L-6-v2",
                 "local-agent models pull ms-marco-MiniLM-L-6-v2",
             ),
-            ("a/b", "local-agent models pull a/b --revision COMMIT"),
+            ("a/b", "local-agent models pull a/b --revision main"),
             ("b", PULL_ONE),
         ] {
             assert_eq!(hint(name), (missing, command.to_owned()), "{name}");

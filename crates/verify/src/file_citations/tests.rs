@@ -36,6 +36,10 @@ fn lines_are_read_in_every_spelling() {
         ("It is ``src/a.rs:12–14``.", "src/a.rs:12-14"),
         ("It is (src/a.rs:12:5).", "src/a.rs:12-12"),
         ("[`a.rs`](src/a.rs#L3C1-L4C9)", "src/a.rs:3-4"),
+        ("It is so (see notes/a.md line 12).", "notes/a.md:12-12"),
+        ("It is so (a.md, lines 12-18).", "a.md:12-18"),
+        ("It is so (See a.md:7).", "a.md:7-7"),
+        ("So ist es (siehe a.md, Zeile 3).", "a.md:3-3"),
     ] {
         assert_eq!(found(text), [expected], "{text}");
     }

@@ -7,7 +7,7 @@ mod settings;
 mod vectors;
 
 use super::case::{Case, Follow, Then, case};
-use super::place::used;
+use super::place::{configure, used};
 use crate::harness::World;
 
 const DOCTOR: &[&str] = &["doctor", "--offline"];
@@ -60,14 +60,6 @@ fn with(change: impl FnOnce(&World)) -> World {
     let world = used();
     change(&world);
     world
-}
-
-/// The configuration of the vault, with these lines below its source.
-fn configure(world: &World, lines: &str) {
-    world.write(
-        "local-agent.yaml",
-        &format!("sources: [{{name: notes, root: .}}]\n{lines}"),
-    );
 }
 
 fn mend_configuration(world: &World) {

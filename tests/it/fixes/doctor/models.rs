@@ -2,12 +2,11 @@
 //! tiny ones of `tests/data/encoders`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use super::super::case::{Case, Follow, Then, case};
-use super::super::place::{file, sql};
+use super::super::place::{file, give_model, sql};
 use super::{DOCTOR, configure, mends, with};
-use crate::harness::{World, copy};
+use crate::harness::World;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
@@ -70,16 +69,8 @@ fn damaged(
     case(state, make, DOCTOR, code).ends(Follow::Printed, Then::Says(pull, "INVALID_ARGS"))
 }
 
-/// Copies a tiny model into the folder of models; returns its folder.
-fn give(world: &World, name: &str) -> PathBuf {
-    let encoders = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/encoders");
-    let models = world.home().join(".local/share/local-agent/models");
-    copy(&encoders.join(name), &models.join(name));
-    models.join(name)
-}
-
 fn changed_model(world: &World) {
-    let file = give(world, "bert").join("model.safetensors");
+    let file = give_model(world, "bert", "bert").join("model.safetensors");
     configure(world, "embed: {model: bert}\n");
     world.ok(&["embed"]);
     world.ok(&["models", "verify", "bert"]);
@@ -91,7 +82,7 @@ fn changed_model(world: &World) {
 }
 
 fn changed_reranker(world: &World) {
-    let file = give(world, "bert_reranker").join("tokenizer.json");
+    let file = give_model(world, "bert_reranker", "bert_reranker").join("tokenizer.json");
     configure(world, "retrieve: {reranker: bert_reranker}\n");
     world.ok(&["models", "verify", "bert_reranker"]);
     let text = fs::read_to_string(&file).unwrap();
@@ -99,7 +90,7 @@ fn changed_reranker(world: &World) {
 }
 
 fn of_another_model(world: &World) {
-    give(world, "bert");
+    give_model(world, "bert", "bert");
     configure(world, "embed: {model: bert}\n");
 }
 

@@ -282,11 +282,19 @@ fn lacks(ranked: &Ranked<'_>, candidate: &Candidate) -> f32 {
         true => LACKS_RELATION,
         false => 0.0,
     };
-    let unsaid = match is_compared && lacks_word_of_yes_or_no(question, &soft) {
+    let unsaid = match is_compared
+        && (lacks_word_of_yes_or_no(question, &soft) || lacks_priced_thing(question, unit, &soft))
+    {
         true => ranked.legible * LACKS_ATTRIBUTE,
         false => 0.0,
     };
-    let missing = relation + cause + another + no_task + another_verb + residence + unsaid;
+    let comparison = match question.kind == QuestionKind::YesNo && lacks_comparison(question, unit)
+    {
+        true => LACKS_RELATION,
+        false => 0.0,
+    };
+    let missing =
+        comparison + relation + cause + another + no_task + another_verb + residence + unsaid;
     // Without a model, it is unknown whether another word means the attribute. In code, things have
     // other names.
     let counts = matches!(
@@ -327,6 +335,22 @@ fn lacks_word_of_yes_or_no(question: &ParsedQuestion, soft: &[f32]) -> bool {
     let mut terms = question.terms.iter().zip(soft);
     question.kind == QuestionKind::YesNo
         && terms.any(|(term, credit)| !term.known && !term.is_name && *credit < SAID)
+}
+
+/// Whether a question for a price has a word that no note has, and the unit is a row with nothing
+/// near it: "What does a cassette cost?" is not answered by the price of a chain.
+fn lacks_priced_thing(question: &ParsedQuestion, unit: &Unit, soft: &[f32]) -> bool {
+    let mut terms = question.terms.iter().zip(soft);
+    question.kind == QuestionKind::Fact
+        && question.wants.price
+        && unit.form == Form::Row
+        && terms.any(|(term, credit)| !term.known && !term.is_name && *credit < SAID)
+}
+
+/// Whether a question compares two things ("is A cheaper than B?") and the unit compares nothing.
+fn lacks_comparison(question: &ParsedQuestion, unit: &Unit) -> bool {
+    let compares = |text: &str| cues::split(&text.to_lowercase()).any(|word| word == "than");
+    compares(&question.text) && !compares(&unit.plain)
 }
 
 /// Whether the attribute that the question asks for has a name that everybody uses, such as

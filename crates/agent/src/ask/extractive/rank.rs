@@ -1,7 +1,8 @@
 //! Ranks the units of the evidence.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use super::calendar::{self, Day};
 use super::cues;
 use super::note::NoteText;
 use super::question::ParsedQuestion;
@@ -100,6 +101,10 @@ pub(super) fn rank<'a>(
     meaning: Option<&dyn Meaning>,
 ) -> Result<Ranked<'a>> {
     let retired = retired(found.units);
+    let superseded = match question.period {
+        None => superseded(found, question.today),
+        Some(_) => HashSet::new(),
+    };
     let other_note = other_note(&question, found);
     let mentions = Mentions::of(&question, found.units);
     let mut order: Vec<Candidate> = Vec::new();
@@ -113,7 +118,7 @@ pub(super) fn rank<'a>(
             found.units,
             index,
             &credits,
-            retired.contains(&unit.note),
+            retired.contains(&unit.note) || superseded.contains(&index),
         );
         features.other_note = other_note.get(unit.note).copied().unwrap_or(0.0);
         if unit.form == Form::Property && !score::says_itself(&question, unit) {
@@ -424,6 +429,41 @@ fn retired(units: &[Unit]) -> HashSet<usize> {
         .filter(|u| says_not_in_force(u))
         .map(|u| u.note)
         .collect()
+}
+
+/// Units below a dated heading for which a later section of the same note, not in the future, has
+/// another of the same name: the row of a flour in the prices of last year.
+fn superseded(found: Found<'_>, today: Day) -> HashSet<usize> {
+    let units = found.units.iter().enumerate();
+    let dated = units.filter_map(|(index, unit)| {
+        let (day, name) = dated_name(found, unit)?;
+        (day <= today).then_some((index, (unit.note, name), day))
+    });
+    let dated: Vec<_> = dated.collect();
+    let mut newest: HashMap<&(usize, String), Day> = HashMap::new();
+    for (_, name, day) in &dated {
+        let last = newest.entry(name).or_insert(*day);
+        *last = (*last).max(*day);
+    }
+    let older = dated
+        .iter()
+        .filter(|(_, name, day)| newest.get(name).is_some_and(|last| day < last));
+    older.map(|(index, ..)| *index).collect()
+}
+
+/// The day in the heading above a row or a labelled item, and the name of that row or item: its
+/// first cell, or the text before its colon.
+fn dated_name(found: Found<'_>, unit: &Unit) -> Option<(Day, String)> {
+    let name = match unit.form {
+        Form::Row => unit.plain.split('|').next()?,
+        Form::Item => unit.plain.split_once(": ")?.0,
+        _ => return None,
+    };
+    let section = found.note_of(unit)?.sections.get(unit.section)?;
+    let heading = section.heading.headings().last()?;
+    let day = calendar::latest(&heading.title).filter(|day| day.day > 0)?;
+    let name = name.trim().to_lowercase();
+    (!name.is_empty()).then_some((day, name))
 }
 
 /// Whether a short line says that its note is not, or no longer, valid.
