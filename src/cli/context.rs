@@ -350,9 +350,14 @@ impl Context {
             fields.extend(self.roots());
         }
         // What mends it acts on the folder and the configuration of this command.
-        for stale in body["stale"].as_array_mut().into_iter().flatten() {
-            if let Some(fix) = stale["fix"].as_str() {
-                stale["fix"] = super::hints::here(fix).into();
+        let stale = body.get_mut("stale").and_then(Value::as_array_mut);
+        for fix in stale
+            .into_iter()
+            .flatten()
+            .filter_map(|one| one.get_mut("fix"))
+        {
+            if let Some(command) = fix.as_str() {
+                *fix = super::hints::here(command).into();
             }
         }
         Ok(body)

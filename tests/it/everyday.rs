@@ -872,7 +872,7 @@ fn files_of_other_kinds_are_read_by_every_form_of_their_address() {
         assert_eq!(world.json(&["multi-get", glob])["count"], 1, "{glob}");
     }
     let failure = world.fails(&["get", "n:ne.py", "--json"]);
-    assert_eq!(failure["hint"], "local-agent get n:net.py");
+    assert_eq!(failure["hint"], "local-agent get 'n:net.py'");
 }
 
 #[test]

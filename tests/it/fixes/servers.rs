@@ -301,7 +301,7 @@ fn pulling() -> Vec<Case> {
         )
         .ends(Follow::Again(WHOLE), Then::Next("MODEL_PULL_ERROR")),
         case(
-            "a branch instead of a commit",
+            "a part of a commit instead of a commit",
             indexed,
             &[
                 "models",
@@ -310,7 +310,7 @@ fn pulling() -> Vec<Case> {
                 "--repo",
                 "a/b",
                 "--revision",
-                "main",
+                "0123abc",
             ],
             "INVALID_ARGS",
         )

@@ -86,6 +86,7 @@ fn options() -> Vec<Case> {
             &["query", "oven", "-C", "."],
         ),
         spelled(&["index", "--pull"], &["index"]),
+        spelled(&["index", "-c", "notes"], &["index", "--source", "notes"]),
         spelled(&["ls", "-c", "notes"], &["ls", "notes"]),
         spelled(&["ls", "--collection", "notes"], &["ls", "notes"]),
         spelled(&["multi-get", "*.md", "--csv"], &["multi-get", "*.md"]),
