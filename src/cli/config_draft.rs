@@ -84,6 +84,19 @@ impl ConfigDraft {
         Ok(contexts.removed)
     }
 
+    /// The contexts that the file itself has.
+    ///
+    /// # Errors
+    /// Those of [`config::contexts_in`].
+    pub(super) fn contexts(&self) -> Result<Vec<FolderContext>> {
+        config::contexts_in(&self.target, &self.text)
+    }
+
+    /// The file.
+    pub(super) fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// Replaces the list of contexts.
     ///
     /// # Errors
@@ -138,25 +151,6 @@ impl ConfigDraft {
             backup: Some(backup),
         })
     }
-}
-
-/// The contexts that the draft's file is to hold when it changes them: its own, or those of a file
-/// below it that are of sources of now.
-pub(super) fn contexts_to_edit(loaded: &Loaded) -> Vec<FolderContext> {
-    let setting = loaded.origins.iter().find(|one| one.key == "contexts");
-    let written_in = setting.and_then(|setting| match &setting.origin {
-        Origin::File { path, .. } => Some(path),
-        _ => None,
-    });
-    let is_own = target(loaded).is_some_and(|layer| Some(&layer.path) == written_in);
-    let sources = &loaded.config.sources;
-    let is_of_source = |one: &FolderContext| {
-        let source = one.source.as_ref();
-        source.is_none_or(|name| sources.iter().any(|source| source.name == *name))
-    };
-    let contexts = loaded.config.contexts.iter();
-    let kept = contexts.filter(|one| is_own || is_of_source(one));
-    kept.cloned().collect()
 }
 
 /// The file with the effective sources; otherwise the last one that was read.

@@ -53,16 +53,13 @@ impl Environment {
             )
             .with_hint("change to a folder that exists")
         })?;
-        let template = variable("LOCAL_AGENT_LINK").or_else(|| variable("QMD_EDITOR_URI"));
-        if let Some(template) = template {
+        let templates = ["LOCAL_AGENT_LINK", "QMD_EDITOR_URI"];
+        if let Some(template) = templates.into_iter().find_map(given) {
             set_link_template(template);
         }
-        let editor = variable("TERM_PROGRAM").filter(|program| program == "vscode");
-        let editor = editor
-            .or_else(|| variable("VISUAL"))
-            .or_else(|| variable("EDITOR"));
-        if let Some(editor) = editor {
-            link_to_editor(&editor);
+        for editor in ["VISUAL", "EDITOR", "TERM_PROGRAM"] {
+            // The first one that opens addresses counts.
+            link_to_editor(&variable(editor).unwrap_or_default());
         }
         let config_dir = dirs::config_dir().map(|dir| dir.join("local-agent"));
         let inputs = Inputs {
@@ -169,6 +166,11 @@ impl Environment {
 /// The value of an environment variable.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// The value of an environment variable that is not blank.
+fn given(name: &str) -> Option<String> {
+    variable(name).filter(|value| !value.trim().is_empty())
 }
 
 /// The first line is the signature required by the standard.

@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::args::ContextCommand;
-use super::config_draft::{ConfigDraft, contexts_to_edit};
+use super::config_draft::ConfigDraft;
 use super::context::Context;
 use super::output::talk;
 use local_agent_agent::config::{self, Config, FolderContext, similar_names, unknown_source};
+use local_agent_files::state::in_quotes;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
 /// What these commands print with `--json`, without the roots.
@@ -31,12 +32,7 @@ pub(super) struct ContextView {
 
 pub(super) fn run(context: &Context, command: &ContextCommand) -> Result<ExitCode> {
     match command {
-        ContextCommand::Add { place, text } if text.is_empty() => {
-            if !place.contains(char::is_whitespace) {
-                return Err(wrong(format!("what `{place}` holds is missing")));
-            }
-            add(context, ".", place)
-        }
+        ContextCommand::Add { place, text } if text.is_empty() => add_here(context, place),
         ContextCommand::Add { place, text } => add(context, place, &text.join(" ")),
         ContextCommand::Remove { place } => remove(context, place),
         ContextCommand::List => list(context),
@@ -68,11 +64,30 @@ fn view(one: &FolderContext) -> ContextView {
     }
 }
 
+/// Adds a text for this folder, which has none yet. One word, or the name of a place, is no text.
+fn add_here(context: &Context, text: &str) -> Result<ExitCode> {
+    let is_place = !text.contains(char::is_whitespace)
+        || text.contains(['/', ':', '\\'])
+        || context.environment.cwd.join(text).exists();
+    if is_place {
+        return Err(wrong(format!("what `{text}` holds is missing")));
+    }
+    let config = context.load()?.config;
+    let place = in_source(&config, &context.environment.cwd, ".")?;
+    let place = FolderContext::new(&place, text).map_err(wrong)?.place();
+    if let Some(known) = config.contexts.iter().find(|one| one.place() == place) {
+        let message = format!("`{place}` has a text already: {}", known.text);
+        let hint = format!("local-agent context add . {}", in_quotes(text));
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
+    }
+    add(context, ".", text)
+}
+
 fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
-    let loaded = context.load()?;
-    let mut contexts = contexts_to_edit(&loaded);
-    let config = loaded.config;
-    let place = in_source(&config, &context.environment.cwd, place);
+    let config = context.load()?.config;
+    let draft = ConfigDraft::open(context)?;
+    let mut contexts = draft.contexts()?;
+    let place = in_source(&config, &context.environment.cwd, place)?;
     let new = FolderContext::new(&place, text).map_err(wrong)?;
     if let Some(source) = &new.source
         && !config.sources.iter().any(|one| one.name == *source)
@@ -85,39 +100,54 @@ fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
         Some(known) => *known = new,
         None => contexts.push(new),
     }
-    write(context, &contexts)
+    write(context, draft, &contexts)
 }
 
 /// The place with the name of its source: a path below the root of a source, such as "." or an
 /// absolute one, or a folder that exactly one source has ("recipes" for "notes:recipes").
-fn in_source(config: &Config, cwd: &Path, place: &str) -> String {
-    if let Some(place) = at_path(config, cwd, place) {
-        return place;
+///
+/// # Errors
+/// `INVALID_ARGS` for a path that is in no source.
+fn in_source(config: &Config, cwd: &Path, place: &str) -> Result<String> {
+    if is_path(place) {
+        return at_path(config, cwd, place);
     }
     let path = place.trim_start_matches("./").trim_end_matches('/');
     let first = path.split('/').next().unwrap_or(path);
     let is_source = config.sources.iter().any(|one| one.name.as_str() == first);
     if path.is_empty() || place.contains(':') || is_source {
-        return place.to_owned();
+        return Ok(place.to_owned());
     }
     let path = if path == "." { "" } else { path };
     let sources = config.sources.iter();
     let mut holders = sources.filter(|one| one.root.join(path).exists());
-    match (holders.next(), holders.next()) {
+    Ok(match (holders.next(), holders.next()) {
         (Some(only), None) => format!("{}:{path}", only.name),
         _ => place.to_owned(),
-    }
+    })
+}
+
+/// Whether a place is a path of the file system: `.`, `..`, or absolute. `/` alone is everything.
+fn is_path(place: &str) -> bool {
+    let is_whole = place.trim_matches('/').is_empty();
+    !is_whole && (place.starts_with('.') || Path::new(place).is_absolute())
 }
 
 /// The source, and the folder in it, that a path of the file system leads to.
-fn at_path(config: &Config, cwd: &Path, place: &str) -> Option<String> {
-    let is_path = place.starts_with(['.', '/']) && !place.trim_matches('/').is_empty();
+fn at_path(config: &Config, cwd: &Path, place: &str) -> Result<String> {
     let path = cwd.join(place);
-    let sources = config.sources.iter().filter(|_| is_path);
+    let sources = config.sources.iter();
     let inside = sources.filter_map(|one| Some((one, config::within(&path, &one.root)?)));
-    let (source, folder) = inside.min_by_key(|(_, folder)| folder.components().count())?;
-    let folder = folder.to_string_lossy().replace('\\', "/");
-    Some(format!("{}:{folder}", source.name))
+    let nearest = inside.min_by_key(|(_, folder)| folder.components().count());
+    let (source, folder) = nearest.ok_or_else(|| {
+        let message = format!("{} is in no source", path.display());
+        Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
+    })?;
+    let names = folder
+        .components()
+        .map(|name| name.as_os_str().to_string_lossy());
+    let folder = names.collect::<Vec<_>>().join("/");
+    Ok(format!("{}:{folder}", source.name))
 }
 
 /// Warns if the folder is in no source, with the nearest names: it may still come, or is misspelt.
@@ -158,15 +188,17 @@ fn folders_of(context: &Context, config: &Config, new: &FolderContext) -> BTreeS
 }
 
 fn remove(context: &Context, place: &str) -> Result<ExitCode> {
-    let loaded = context.load()?;
-    let mut contexts = contexts_to_edit(&loaded);
-    let config = loaded.config;
+    let config = context.load()?.config;
+    let draft = ConfigDraft::open(context)?;
+    let mut contexts = draft.contexts()?;
     // The folder may be gone.
-    let bare = place.trim_start_matches("./").trim_end_matches('/');
-    let of_folder = config.contexts.iter().filter(|one| one.folder == bare);
+    let bare = place.trim_end_matches('/');
+    let of_folder = contexts
+        .iter()
+        .filter(|one| !is_path(place) && one.folder == bare);
     let place = match of_folder.collect::<Vec<_>>()[..] {
         [only] => only.place(),
-        _ => in_source(&config, &context.environment.cwd, place),
+        _ => in_source(&config, &context.environment.cwd, place)?,
     };
     let place = FolderContext::new(&place, "x").map_err(wrong)?.place();
     let before = contexts.len();
@@ -177,20 +209,31 @@ fn remove(context: &Context, place: &str) -> Result<ExitCode> {
             Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent context list")
         );
     }
-    write(context, &contexts)
+    write(context, draft, &contexts)
 }
 
 fn wrong(why: String) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent context add --help")
 }
 
-/// Writes the whole list, and prints the result.
+/// Writes the whole list into the file of the draft, and prints the list in force.
 ///
 /// # Errors
 /// `CONFIG_ERROR` without a configuration; those of changing it.
-fn write(context: &Context, contexts: &[FolderContext]) -> Result<ExitCode> {
-    let mut draft = ConfigDraft::open(context)?;
+fn write(
+    context: &Context,
+    mut draft: ConfigDraft,
+    contexts: &[FolderContext],
+) -> Result<ExitCode> {
     draft.set_contexts(contexts)?;
+    let target = draft.target().to_path_buf();
     draft.write(context)?;
+    let in_force = context.load()?.config.contexts;
+    if in_force != contexts {
+        talk(&format!(
+            "warning: the contexts of {} are not in force here: another file has a list of its own",
+            target.display()
+        ));
+    }
     list(context)
 }

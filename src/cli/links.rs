@@ -30,13 +30,16 @@ pub(super) fn link_target(path: &Path, line: usize) -> String {
     }
 }
 
+/// What may not stand in a value of a query of an address.
+const IN_QUERY: &str = " #?&=+[]<>\"^`{|}\\";
+
 /// The target of a link without a template: Obsidian for a file below a vault, the person's editor
 /// if it opens addresses, otherwise the file itself. It is ASCII: the escape sequence of a link may
 /// contain nothing else.
 fn usual_target(path: &Path, line: usize, editor: Option<&str>) -> String {
     let shown = path.to_string_lossy();
     if is_in_vault(path) {
-        let path = percent_encode(&shown, " /#?&=+[]<>\"^`{|}\\");
+        let path = percent_encode(&shown, &format!("/{IN_QUERY}"));
         return ascii(&format!("obsidian://open?path={path}"));
     }
     ascii(&filled(editor.unwrap_or("file:///{path}"), path, line))
@@ -45,7 +48,12 @@ fn usual_target(path: &Path, line: usize, editor: Option<&str>) -> String {
 /// A template with a path, which begins behind its slash, and a line.
 fn filled(template: &str, path: &Path, line: usize) -> String {
     let shown = path.to_string_lossy();
-    let encoded = percent_encode(&shown, URI_SPECIAL);
+    // Behind `?` a path is one value of several.
+    let special = match template.contains('?') {
+        true => IN_QUERY,
+        false => URI_SPECIAL,
+    };
+    let encoded = percent_encode(&shown, special);
     let target = template.replace("{path}", encoded.trim_start_matches('/'));
     target.replace("{line}", &line.to_string())
 }

@@ -54,7 +54,10 @@ const NEXT: &str = "local-agent index";
 
 pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode> {
     match command {
-        SourceCommand::Add(args) => add(context, args, Some(NEXT)),
+        SourceCommand::Add(args) => {
+            add(context, args, Some(NEXT))?;
+            Ok(ExitCode::SUCCESS)
+        }
         SourceCommand::Remove { name } => {
             change(context, &SourceEdit::Remove(existing(name)?), Some(NEXT))
         }
@@ -67,16 +70,30 @@ pub(super) fn run(context: &Context, command: &SourceCommand) -> Result<ExitCode
     }
 }
 
-/// The same; a folder that is added is indexed too, as in qmd. With `--json` only the change is
-/// printed, and what to run next.
+/// Like [`run`], and indexes a folder that was added, as qmd does. With `--json` it prints the change
+/// alone, and what to run next.
+///
+/// # Errors
+/// Those of the change, and those of indexing, which leave it in place.
 pub(super) fn run_and_index(context: &mut Context, command: &SourceCommand) -> Result<ExitCode> {
-    match command {
-        SourceCommand::Add(args) if !context.out.json => {
-            add(context, args, None)?;
-            super::index::run(context, &Index::default())
-        }
-        _ => run(context, command),
+    let SourceCommand::Add(args) = command else {
+        return run(context, command);
+    };
+    if context.out.json {
+        return run(context, command);
     }
+    let name = add(context, args, None)?.to_string();
+    let only = Index {
+        source: vec![name.clone()],
+        ..Index::default()
+    };
+    super::index::run(context, &only).map_err(|failure| {
+        let message = format!(
+            "`{name}` was added, and is not indexed: {}",
+            failure.message
+        );
+        Failure { message, ..failure }
+    })
 }
 
 fn list(context: &Context) -> Result<ExitCode> {
@@ -141,7 +158,7 @@ fn allowed_name(typed: &str) -> String {
     }
 }
 
-fn add(context: &Context, args: &SourceAdd, next: Option<&'static str>) -> Result<ExitCode> {
+fn add(context: &Context, args: &SourceAdd, next: Option<&'static str>) -> Result<SourceName> {
     let dir = existing_folder(&context.environment.cwd, &args.dir)?;
     not_a_source_yet(&dir, &context.load_lenient()?.config)?;
     let name = match &args.name {
@@ -165,7 +182,9 @@ fn add(context: &Context, args: &SourceAdd, next: Option<&'static str>) -> Resul
         .map_err(|why| {
             Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent source add --help")
         })?;
-    change(context, &SourceEdit::Add(new), next)
+    let name = new.name.clone();
+    change(context, &SourceEdit::Add(new), next)?;
+    Ok(name)
 }
 
 /// Fails with `INVALID_ARGS` if a source is this folder.

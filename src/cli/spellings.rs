@@ -173,9 +173,12 @@ pub(super) fn say_ours(error: &mut Error, args: &[OsString], command: &str) -> O
             of_command(command, context(error, ContextKind::InvalidSubcommand)?)
         }
         ErrorKind::UnknownArgument => {
-            // The parser would have it searched for.
-            error.remove(ContextKind::Suggested);
-            let option = context(error, ContextKind::InvalidArg)?;
+            let option = context(error, ContextKind::InvalidArg)?.to_owned();
+            // The parser suggests to search for the option itself.
+            if option.starts_with("--") && suggests_value(error) {
+                error.remove(ContextKind::Suggested);
+            }
+            let option = option.as_str();
             of_option(command, option).or_else(|| of_exclusion(command, option, args))
         }
         _ => None,
@@ -190,6 +193,16 @@ pub(super) fn say_ours(error: &mut Error, args: &[OsString], command: &str) -> O
     let shown = ContextValue::StyledStrs(vec![tip.clone().into()]);
     error.insert(ContextKind::Suggested, shown);
     Some(tip)
+}
+
+/// Whether the parser suggests to pass an option as a value.
+fn suggests_value(error: &Error) -> bool {
+    let Some(ContextValue::StyledStrs(texts)) = error.get(ContextKind::Suggested) else {
+        return false;
+    };
+    texts
+        .iter()
+        .any(|text| text.to_string().contains("as a value"))
 }
 
 /// One text that the parser's error contains.

@@ -8,6 +8,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
+use super::advice::advice;
 use super::page::{about, cursor, place};
 use super::{Service, server, tools};
 use local_agent_agent::operations::documents::{self, DocumentPiece};
@@ -226,13 +227,14 @@ fn is_short(piece: &DocumentPiece) -> Result<()> {
 
 /// A failure as the protocol's error.
 pub(super) fn error(failure: &Failure, service: &Service) -> ErrorData {
+    let offered = tools::offered_names(service);
+    let offers = |name: &str| offered.contains(&name);
     let data = Some(json!({
         "error_code": failure.code.as_str(),
         "error_message": failure.message,
-        "hint": failure.hint,
+        "hint": advice(failure, &offers),
     }));
-    let offered = tools::offered_names(service);
-    let said = server::said(failure, &|name| offered.contains(&name));
+    let said = server::said(failure, &offers);
     match failure.code {
         ErrorCode::FileNotFound | ErrorCode::PathDenied | ErrorCode::PathIsDirectory => {
             ErrorData::resource_not_found(said, data)

@@ -87,20 +87,28 @@ fn judged(answer: &Value, proof: &Proof<'_>) -> Markup {
 /// The words of one sentence that another does not have; only its numbers if many of its words
 /// differ.
 fn only_in<'t>(one: &'t str, other: &str) -> Vec<&'t str> {
-    let lower = other.to_lowercase();
-    let known: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
-    let words = one.split(|c: char| !c.is_alphanumeric());
-    let differing: Vec<&str> = words
-        .filter(|word| !word.is_empty() && !known.contains(&word.to_lowercase().as_str()))
-        .collect();
     if other.is_empty() {
         return Vec::new();
     }
+    let lower = other.to_lowercase();
+    let known: Vec<&str> = words_of(&lower).collect();
+    let differing: Vec<&str> = words_of(one)
+        .filter(|word| !known.contains(&word.to_lowercase().as_str()))
+        .collect();
     let is_number = |word: &&str| word.contains(|c: char| c.is_numeric());
     match differing.len() > FEW_WORDS {
         true => differing.into_iter().filter(is_number).collect(),
         false => differing,
     }
+}
+
+/// The words of a text; a point or comma inside a number is a part of it.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | ',');
+    let words = text.split(move |c: char| !is_part(c));
+    words
+        .map(|word| word.trim_matches(['.', ',']))
+        .filter(|word| !word.is_empty())
 }
 
 impl<'v> Proof<'v> {
@@ -276,6 +284,7 @@ mod tests {
         let other = "Mara bought seven new lamps for the 3 rooms upstairs.";
         assert_eq!(only_in(other, found), ["3"]);
         assert_eq!(only_in(said, ""), Vec::<&str>::new());
+        assert_eq!(only_in("It costs 1.12.", "It costs 1.08."), ["1.12"]);
     }
 
     #[test]

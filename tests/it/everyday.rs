@@ -893,6 +893,34 @@ fn of_a_row_below_dated_headings_the_newest_answers_unless_a_time_is_asked_for()
     assert!(before.stdout.contains("1.08"), "{}", before.stdout);
 }
 
+/// Entries of a log are no versions of one thing, and a question about the past or an extreme has
+/// no newest answer.
+#[test]
+fn what_was_before_is_not_hidden_by_what_is_newer() {
+    let world = World::with(&[
+        (
+            "Weight.md",
+            "# Training log\n\n## 2026-01-07\n\n- Weight: 81 kg\n\n## 2026-01-09\n\n- Weight: 80 kg\n\n\
+             ## 2026-02-18\n\n- Weight: 79 kg\n",
+        ),
+        (
+            "House.md",
+            "# House\n\n## Plan of 2026-01-07: ground floor\n\n- Bath: blue tiles\n\n\
+             ## Plan of 2026-02-18: attic\n\n- Bath: green tiles\n",
+        ),
+    ]);
+    world.ok(&["index"]);
+    let asked = |question: &str| world.ok(&["ask", question, "--now", "2026-11-29"]).stdout;
+    let highest = asked("What was my highest weight?");
+    assert!(highest.contains("81"), "{highest}");
+    let bath = asked("What colour is the bath on the ground floor?");
+    let (blue, green) = (bath.find("blue"), bath.find("green"));
+    assert!(
+        blue.is_some() && (green.is_none() || blue < green),
+        "{bath}"
+    );
+}
+
 #[test]
 fn an_answer_names_the_source_of_a_file_if_there_are_several_and_shows_its_passages() {
     let world = World::empty();

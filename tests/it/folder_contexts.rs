@@ -151,34 +151,53 @@ fn without_a_configuration_of_the_other_program_the_hint_names_a_file() {
 #[test]
 fn a_place_may_be_a_path_and_this_folder_needs_no_name() {
     let world = World::with(&[("projects/kite.md", "# Kite\n\nRed.\n")]);
-    world.write("../other/a.md", "# A\n\nBlue.\n");
     let listed = || world.ok(&["context", "list"]).stdout;
+    world.ok(&["context", "add", "these are all my notes"]);
+    assert_eq!(listed(), "notes\tthese are all my notes\n");
+    // A text that is there is not replaced by a forgotten one.
+    let taken = world.fails(&["context", "add", "only mine", "--json"]);
+    assert_eq!(
+        (&taken["error_message"], &taken["hint"]),
+        (
+            &"`notes` has a text already: these are all my notes".into(),
+            &"local-agent context add . 'only mine'".into()
+        )
+    );
+    world.write("my folder/a.md", "# A\n");
+    for place in ["projects", "my folder", "notes/my folder"] {
+        let alone = world.fails(&["context", "add", place, "--json"]);
+        let message = format!("what `{place}` holds is missing");
+        assert_eq!(alone["error_message"], message.as_str());
+    }
+    world.ok(&["context", "add", ".", "only mine"]);
     let projects = world.vault().join("projects");
-    world.ok(&["context", "add", ".", "all my notes"]);
-    world.ok(&[
-        "context",
-        "add",
-        projects.to_str().unwrap(),
-        "one file a project",
-    ]);
+    let projects = projects.to_str().unwrap();
+    world.ok(&["context", "add", projects, "one file a project"]);
     assert_eq!(
         listed(),
-        "notes\tall my notes\nnotes/projects\tone file a project\n"
+        "notes\tonly mine\nnotes/projects\tone file a project\n"
     );
-    world.ok(&["context", "add", "only what I wrote"]);
-    assert!(listed().starts_with("notes\tonly what I wrote\n"));
-    let alone = world.fails(&["context", "add", "projects", "--json"]);
-    assert_eq!(alone["error_message"], "what `projects` holds is missing");
+    let outside = world.fails(&["context", "add", "../home", "x", "--json"]);
+    assert!(
+        outside["error_message"]
+            .as_str()
+            .unwrap()
+            .ends_with("/home is in no source"),
+        "{outside}"
+    );
+    world.ok(&["context", "rm", "./projects"]);
+    assert_eq!(listed(), "notes\tonly mine\n");
 }
 
 #[test]
-fn contexts_of_the_users_own_sources_are_not_copied_into_the_file_of_a_folder() {
+fn contexts_of_the_users_own_file_are_not_copied_into_the_file_of_a_folder() {
     let world = World::empty();
     world.write("../mine/a.md", "# A\n\nBlue.\n");
     let mine = world.root().join("mine");
     let own = |args: &[&str]| world.ok(&[&["-C", mine.to_str().unwrap()], args].concat());
-    own(&["source", "add", ".", "--name", "mine"]);
-    own(&["context", "add", "mine", "my own"]);
+    own(&["source", "add", ".", "--name", "notes"]);
+    own(&["context", "add", "notes", "my own"]);
+    own(&["context", "add", "/", "a private remark"]);
     world.write("b.md", "# B\n\nRed.\n");
     world.ok(&["init", "--here", "--source", "notes=."]);
     world.ok(&["context", "add", "notes", "of the folder"]);
@@ -186,7 +205,8 @@ fn contexts_of_the_users_own_sources_are_not_copied_into_the_file_of_a_folder() 
         world.ok(&["context", "list"]).stdout,
         "notes\tof the folder\n"
     );
-    let run = world.ok(&["index"]);
-    assert!(!run.stderr.contains("which is no source"), "{}", run.stderr);
-    assert_eq!(own(&["context", "list"]).stdout, "mine\tmy own\n");
+    assert_eq!(
+        own(&["context", "list"]).stdout,
+        "notes\tmy own\n/\ta private remark\n"
+    );
 }

@@ -24,7 +24,7 @@ pub struct Remote {
     pub endpoint: String,
     /// `owner/name`.
     pub repo: String,
-    /// 40 hexadecimal digits.
+    /// A commit (40 hexadecimal digits), or for [`resolve`] a branch or tag.
     pub revision: String,
     /// How long the server may be silent.
     pub idle: Duration,
@@ -75,12 +75,9 @@ pub fn fetch(
             Ok(Event::Done(result)) => return result,
             Err(RecvTimeoutError::Timeout) => {
                 stop.store(true, Ordering::Relaxed);
-                let seconds = remote.idle.as_secs_f32();
-                return Err(remote.error(file, &format!("the server was silent for {seconds} s")));
+                return Err(remote.was_silent(file));
             }
-            Err(RecvTimeoutError::Disconnected) => {
-                return Err(Failure::internal("the download thread ended early"));
-            }
+            Err(RecvTimeoutError::Disconnected) => return Err(ended_early()),
         }
     }
 }
@@ -94,12 +91,14 @@ pub fn resolve(remote: &Remote, file: &str) -> Result<Option<String>> {
     let (of, name) = (remote.clone(), file.to_owned());
     std::thread::spawn(move || {
         // After a timeout nobody is listening.
-        let _ = sender.send(commit_of(&of, &name));
+        let found = catch_unwind(AssertUnwindSafe(|| commit_of(&of, &name)));
+        let _ = sender.send(found.unwrap_or_else(|_| Err(ended_early())));
     });
-    answer.recv_timeout(remote.idle).unwrap_or_else(|_| {
-        let seconds = remote.idle.as_secs_f32();
-        Err(remote.error(file, &format!("the server was silent for {seconds} s")))
-    })
+    match answer.recv_timeout(remote.idle) {
+        Ok(found) => found,
+        Err(RecvTimeoutError::Timeout) => Err(remote.was_silent(file)),
+        Err(RecvTimeoutError::Disconnected) => Err(ended_early()),
+    }
 }
 
 fn commit_of(remote: &Remote, file: &str) -> Result<Option<String>> {
@@ -129,7 +128,17 @@ pub fn is_commit(name: &str) -> bool {
     name.len() == 40 && name.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// The failure of a download thread that panicked.
+fn ended_early() -> Failure {
+    Failure::internal("the download thread ended early")
+}
+
 impl Remote {
+    fn was_silent(&self, file: &str) -> Failure {
+        let seconds = self.idle.as_secs_f32();
+        self.error(file, &format!("the server was silent for {seconds} s"))
+    }
+
     /// The failure `MODEL_PULL_ERROR` for `file`.
     fn error(&self, file: &str, reason: &str) -> Failure {
         let message = format!("{file} of {} cannot be pulled: {reason}.", self.repo);

@@ -102,6 +102,25 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
+    /// Drops the "…" that stands for a sentence left out before this one; it stays if the evidence
+    /// has it too.
+    fn drop_gap(&mut self, snapshot: &EvidenceSnapshot) {
+        let is_of_gap = |c: char| c.is_whitespace() || c == '…';
+        let rest = self.words.trim_start_matches(is_of_gap);
+        let gap = self.words.len() - rest.len();
+        let mut items = snapshot.items().iter();
+        if gap == 0 || rest.is_empty() || items.any(|item| item.text.contains(&self.words)) {
+            return;
+        }
+        self.words = rest.to_owned();
+        for (start, place) in &mut self.runs {
+            match start.checked_sub(gap) {
+                Some(moved) => *start = moved,
+                None => (*start, *place) = (0, *place + (gap - *start)),
+            }
+        }
+    }
+
     /// Where byte `at` of its words is in the answer.
     pub(crate) fn place(&self, at: usize) -> Option<usize> {
         let run = self.runs.partition_point(|(start, _)| *start <= at);
@@ -182,6 +201,9 @@ impl Answer {
             contexts,
         };
         this.cut();
+        for unit in &mut this.units {
+            unit.drop_gap(snapshot);
+        }
         this
     }
 
@@ -325,10 +347,8 @@ fn without(text: &str, range: Range<usize>, marks: &[Mark]) -> (String, Vec<(usi
         }
     }
     copy.add(at..range.end.max(at));
-    // "…" stands for a sentence that was left out before this one.
-    let is_before = |c: char| c.is_whitespace() || c == '…';
-    let lead = copy.out.len() - copy.out.trim_start_matches(is_before).len();
-    let trimmed = copy.out.trim_start_matches(is_before).trim_end().to_owned();
+    let lead = copy.out.len() - copy.out.trim_start().len();
+    let trimmed = copy.out.trim().to_owned();
     let moved = copy
         .runs
         .into_iter()

@@ -91,26 +91,56 @@ fn hidden(text: &str) -> Vec<Range<usize>> {
 }
 
 /// Words before the place that a remark in parentheses points to, in lower case.
-const SEE: [&str; 4] = ["see ", "cf. ", "siehe ", "vgl. "];
+const SEE: [&str; 6] = [
+    "see also ",
+    "see ",
+    "cf. ",
+    "siehe auch ",
+    "siehe ",
+    "vgl. ",
+];
 
-/// Words between a file and the numbers of its lines.
-const LINE: [&str; 4] = [" lines ", " line ", " Zeilen ", " Zeile "];
+/// Words between a file and the numbers of its lines, in lower case.
+const LINE: [&str; 4] = [" lines ", " line ", " zeilen ", " zeile "];
 
-/// `see a.md, lines 12-18` as `a.md:12-18`; `None` if it is already short.
+/// Longest remark, in bytes.
+const LONGEST_REMARK: usize = 300;
+
+/// `see a.md, lines 12-18` as `a.md:12-18`; `None` if it is already short, or names no file with an
+/// extension.
 fn in_short(remark: &str) -> Option<String> {
-    let lower = remark.trim_start().to_ascii_lowercase();
-    let see = SEE.iter().find(|word| lower.starts_with(**word));
-    let place = remark
-        .trim_start()
-        .get(see.map_or(0, |word| word.len())..)?;
-    let in_words = LINE.iter().find_map(|word| place.rsplit_once(word));
-    match in_words {
-        Some((path, lines)) => {
-            let path = path.trim_end_matches([',', ' ']);
-            Some(format!("{path}:{}", lines.trim()))
-        }
-        None => see.map(|_| place.to_owned()),
+    let remark = remark.trim();
+    let begins_as_one = remark.starts_with(|c: char| c.is_alphanumeric() || "._/".contains(c));
+    if remark.len() > LONGEST_REMARK || !begins_as_one {
+        return None;
     }
+    let lower = remark.to_ascii_lowercase();
+    let see = SEE.iter().find(|word| lower.starts_with(**word));
+    let from = see.map_or(0, |word| word.len());
+    let in_words = LINE
+        .iter()
+        .find_map(|word| Some((lower.rfind(word)?, word.len())));
+    let (path, lines) = match in_words {
+        Some((at, length)) => (remark.get(from..at)?, remark.get(at + length..)),
+        None => (remark.get(from..).filter(|_| see.is_some())?, None),
+    };
+    let path = path.trim_end_matches([',', ' ']);
+    match lines {
+        Some(lines) if names_a_file(path) => Some(format!("{path}:{}", lines.trim())),
+        Some(_) => None,
+        None => Some(path.to_owned()),
+    }
+}
+
+/// Whether a path has no blank in it, and its last name an extension with a letter.
+fn names_a_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    !path.contains(char::is_whitespace)
+        && extension.is_some_and(|extension| {
+            extension.chars().all(char::is_alphanumeric)
+                && extension.contains(|c: char| c.is_alphabetic())
+        })
 }
 
 /// A footnote definition that only cites.

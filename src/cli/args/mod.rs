@@ -101,7 +101,7 @@ pub(super) enum Command {
     /// Add, remove, rename or list the folders that are searched
     #[command(subcommand)]
     Source(SourceCommand),
-    /// The same for users of qmd: `collection add` also indexes the folder
+    /// `source` for users of qmd: `collection add` also indexes the folder, unless --json is given
     #[command(subcommand)]
     Collection(SourceCommand),
     /// Say what folders hold: shown with their hits, told to chat models

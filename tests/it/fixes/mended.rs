@@ -107,6 +107,24 @@ fn folders() -> Vec<Case> {
         )
         .ends(Follow::Printed, Then::Informed),
         case(
+            "this folder has a context already",
+            || {
+                let world = plain();
+                world.ok(&["context", "add", ".", "all my notes"]);
+                world
+            },
+            &["context", "add", "only mine"],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Printed, Then::Instead),
+        case(
+            "a context for a path outside",
+            plain,
+            &["context", "add", "../home", "x"],
+            "INVALID_ARGS",
+        )
+        .ends(Follow::Printed, Then::Informed),
+        case(
             "the folder of a source is gone",
             || {
                 let world = plain();

@@ -152,7 +152,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The user `nobody` of every system.
+/// A user without rights; on Linux `nobody`.
 #[cfg(unix)]
 const NOBODY: u32 = 65534;
 
@@ -298,6 +298,18 @@ fn a_database_is_read() {
     world.ok(&rebuild);
 }
 
+/// Ends a process at the end of a test, even one that is stopped.
+#[cfg(unix)]
+struct EndedByForce(String);
+
+#[cfg(unix)]
+impl Drop for EndedByForce {
+    fn drop(&mut self) {
+        let line = format!("kill -KILL {} 2>/dev/null", self.0);
+        let _ = Command::new("/bin/sh").args(["-c", &line]).status();
+    }
+}
+
 #[cfg(unix)]
 fn a_server_is_stopped_by_a_signal() {
     let world = indexed();
@@ -309,6 +321,7 @@ fn a_server_is_stopped_by_a_signal() {
             .status();
         assert!(sent.unwrap().success());
     };
+    let _ended = EndedByForce(pid.clone());
     signal("STOP");
     has(
         &world.fails(&["serve", "stop"]),
@@ -324,6 +337,7 @@ fn a_server_is_stopped_by_a_signal() {
 }
 
 /// What the same fix moved aside before is kept.
+#[cfg(unix)]
 #[test]
 fn a_second_file_is_moved_aside() {
     let world = used();

@@ -301,7 +301,7 @@ fn pulling() -> Vec<Case> {
         )
         .ends(Follow::Again(WHOLE), Then::Next("MODEL_PULL_ERROR")),
         case(
-            "a part of a commit instead of a commit",
+            "a revision that can be none",
             indexed,
             &[
                 "models",
@@ -310,7 +310,7 @@ fn pulling() -> Vec<Case> {
                 "--repo",
                 "a/b",
                 "--revision",
-                "0123abc",
+                "../main",
             ],
             "INVALID_ARGS",
         )

@@ -107,6 +107,21 @@ pub fn edit_contexts(file: &Path, text: &str, contexts: &[FolderContext]) -> Res
         .ok_or_else(|| unusual_layout(file, CONTEXTS))
 }
 
+/// The contexts that a configuration file has.
+///
+/// # Errors
+/// `CONFIG_ERROR` when the file, or one of its contexts, cannot be read.
+pub fn contexts_in(file: &Path, text: &str) -> Result<Vec<FolderContext>> {
+    let written = written_contexts(&read(file, text)?.tree);
+    let contexts = written.iter().map(|entry| FolderContext::parse(entry));
+    contexts
+        .collect::<std::result::Result<_, _>>()
+        .map_err(|why| {
+            let message = format!("{}: {why}", file.display());
+            Failure::new(ErrorCode::ConfigError, message).with_hint("local-agent config check")
+        })
+}
+
 /// The contexts in a configuration file after a change to its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextsAfter {

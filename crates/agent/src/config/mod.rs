@@ -45,7 +45,9 @@ mod validate;
 mod values;
 mod workroot;
 
-pub use edit::{ContextsAfter, NewSource, SourceEdit, contexts_after, edit_contexts, edit_sources};
+pub use edit::{
+    ContextsAfter, NewSource, SourceEdit, contexts_after, contexts_in, edit_contexts, edit_sources,
+};
 pub use findings::Origin;
 pub use folder_context::{FolderContext, context_of};
 pub use globs::{GlobSettings, split_list};

@@ -206,8 +206,7 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         )
     })?;
     if !is_commit(&revision) && !is_branch(&revision) {
-        let message =
-            format!("`{revision}` is not a commit (40 hexadecimal digits), and no branch or tag.");
+        let message = format!("`{revision}` cannot be the name of a commit, a branch or a tag.");
         let hint = format!("name a branch, a tag or a commit of {repo}");
         return Err(wrong_arguments(message, hint));
     }
@@ -219,10 +218,10 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
     })
 }
 
-/// Whether this may be the name of a branch or tag. A part of a commit is none.
+/// Whether this may be the name of a branch or tag, or a part of a commit.
 fn is_branch(name: &str) -> bool {
-    let is_part_of_commit = name.len() >= 7 && name.bytes().all(|b| b.is_ascii_hexdigit());
-    !is_part_of_commit && name.len() <= 100 && name.split('/').all(is_name_part)
+    let is_part = |part: &str| is_name_part(&part.replace('+', "-"));
+    name.len() <= 100 && name.split('/').all(is_part)
 }
 
 /// Whether this may be one part of a repository's name.

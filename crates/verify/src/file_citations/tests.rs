@@ -39,6 +39,7 @@ fn lines_are_read_in_every_spelling() {
         ("It is so (see notes/a.md line 12).", "notes/a.md:12-12"),
         ("It is so (a.md, lines 12-18).", "a.md:12-18"),
         ("It is so (See a.md:7).", "a.md:7-7"),
+        ("It is so (see also a.md, Line 2).", "a.md:2-2"),
         ("So ist es (siehe a.md, Zeile 3).", "a.md:3-3"),
     ] {
         assert_eq!(found(text), [expected], "{text}");
@@ -99,6 +100,20 @@ fn other_brackets_are_no_citations() {
         "It is 5.[^1]",
     ] {
         assert_eq!(found(text), [""; 0], "{text}");
+    }
+}
+
+/// They were taken for citations of files without an extension.
+#[test]
+fn remarks_with_a_slash_and_a_line_are_no_citations() {
+    for text in [
+        "Take the tram (M10/M13 line 5).",
+        "It runs (on the 24/7 line 2).",
+        "It runs (we take the U/S-Bahn line 5).",
+        "It says so (see his/her line 2).",
+        "It says so (see version 1.2 line 3).",
+    ] {
+        assert_eq!(found(text), Vec::<String>::new(), "{text}");
     }
 }
 

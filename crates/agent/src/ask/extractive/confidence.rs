@@ -347,10 +347,17 @@ fn lacks_priced_thing(question: &ParsedQuestion, unit: &Unit, soft: &[f32]) -> b
         && terms.any(|(term, credit)| !term.known && !term.is_name && *credit < SAID)
 }
 
-/// Whether a question compares two things ("is A cheaper than B?") and the unit compares nothing.
+/// Whether a question compares two things ("is A cheaper than B?") and the unit compares nothing. A
+/// number behind "than" is a limit.
 fn lacks_comparison(question: &ParsedQuestion, unit: &Unit) -> bool {
-    let compares = |text: &str| cues::split(&text.to_lowercase()).any(|word| word == "than");
-    compares(&question.text) && !compares(&unit.plain)
+    let lower = question.text.to_lowercase();
+    let words: Vec<&str> = cues::split(&lower).collect();
+    let compares = words.windows(3).any(|three| {
+        let (before, behind) = (three[0], three[2]);
+        let is_limit = behind.starts_with(|c: char| c.is_ascii_digit()) || cues::is_numeral(behind);
+        three[1] == "than" && !is_limit && !matches!(before, "other" | "rather")
+    });
+    compares && !cues::split(&unit.plain.to_lowercase()).any(|word| word == "than")
 }
 
 /// Whether the attribute that the question asks for has a name that everybody uses, such as
