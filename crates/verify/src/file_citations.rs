@@ -290,7 +290,8 @@ impl<'t> Scan<'t> {
         };
         let end = inner.end + 1;
         let inner = self.get(inner);
-        match places(inner).or_else(|| places(&in_short(inner)?)) {
+        let short = in_short(inner).and_then(|short| places(&short));
+        match short.or_else(|| places(inner)) {
             Some(targets) => Step::Cite(FileCitation {
                 span: at..end,
                 targets,
