@@ -43,8 +43,9 @@ pub(super) struct Environment {
 
 impl Environment {
     /// Reads LOCAL_AGENT_WORKROOT, LOCAL_AGENT_CONFIG, LOCAL_AGENT_OLLAMA_BASE_URL,
-    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK, QMD_EDITOR_URI, VISUAL, EDITOR, NO_COLOR,
-    /// TERM, TERM_PROGRAM and the standard folders. Nothing else in the environment is ever read.
+    /// OLLAMA_BASE_URL, LOCAL_AGENT_API_KEY, LOCAL_AGENT_SERVER_TOKEN, LOCAL_AGENT_LINK,
+    /// QMD_EDITOR_URI, VISUAL, EDITOR, NO_COLOR, TERM, TERM_PROGRAM and the standard folders.
+    /// Nothing else in the environment is ever read.
     pub(super) fn read(started_in: Option<PathBuf>) -> Result<Self> {
         let cwd = std::env::current_dir().map_err(|e| {
             Failure::new(
@@ -166,6 +167,18 @@ impl Environment {
 /// The value of an environment variable.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
+}
+
+/// Gives each command that mends what is stale the options of this command line, so that it uses
+/// the same folder and configuration.
+fn complete_fixes(body: &mut Value) {
+    let stale = body.get_mut("stale").and_then(Value::as_array_mut);
+    let fixes = stale.into_iter().flatten();
+    for fix in fixes.filter_map(|one| one.get_mut("fix")) {
+        if let Some(command) = fix.as_str() {
+            *fix = super::hints::here(command).into();
+        }
+    }
 }
 
 /// The value of an environment variable that is not blank.
@@ -351,17 +364,7 @@ impl Context {
         if let Some(fields) = body.as_object_mut() {
             fields.extend(self.roots());
         }
-        // What mends it acts on the folder and the configuration of this command.
-        let stale = body.get_mut("stale").and_then(Value::as_array_mut);
-        for fix in stale
-            .into_iter()
-            .flatten()
-            .filter_map(|one| one.get_mut("fix"))
-        {
-            if let Some(command) = fix.as_str() {
-                *fix = super::hints::here(command).into();
-            }
-        }
+        complete_fixes(&mut body);
         Ok(body)
     }
 

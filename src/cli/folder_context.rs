@@ -33,7 +33,9 @@ pub(super) struct ContextView {
 pub(super) fn run(context: &Context, command: &ContextCommand) -> Result<ExitCode> {
     match command {
         ContextCommand::Add { place, text } if text.is_empty() => add_here(context, place),
-        ContextCommand::Add { place, text } => add(context, place, &text.join(" ")),
+        ContextCommand::Add { place, text } => {
+            add(context, place, &text.join(" "), Known::IsReplaced)
+        }
         ContextCommand::Remove { place } => remove(context, place),
         ContextCommand::List => list(context),
     }
@@ -64,7 +66,7 @@ fn view(one: &FolderContext) -> ContextView {
     }
 }
 
-/// Adds a text for this folder, which has none yet. One word, or the name of a place, is no text.
+/// Adds a text for this folder, if it has none yet. One word, or a place, is not a text.
 fn add_here(context: &Context, text: &str) -> Result<ExitCode> {
     let is_place = !text.contains(char::is_whitespace)
         || text.contains(['/', ':', '\\'])
@@ -72,18 +74,17 @@ fn add_here(context: &Context, text: &str) -> Result<ExitCode> {
     if is_place {
         return Err(wrong(format!("what `{text}` holds is missing")));
     }
-    let config = context.load()?.config;
-    let place = in_source(&config, &context.environment.cwd, ".")?;
-    let place = FolderContext::new(&place, text).map_err(wrong)?.place();
-    if let Some(known) = config.contexts.iter().find(|one| one.place() == place) {
-        let message = format!("`{place}` has a text already: {}", known.text);
-        let hint = format!("local-agent context add . {}", in_quotes(text));
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
-    }
-    add(context, ".", text)
+    add(context, ".", text, Known::Stays)
 }
 
-fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
+/// What happens to a text that a place has already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Stays,
+    IsReplaced,
+}
+
+fn add(context: &Context, place: &str, text: &str, known: Known) -> Result<ExitCode> {
     let config = context.load()?.config;
     let draft = ConfigDraft::open(context)?;
     let mut contexts = draft.contexts()?;
@@ -97,10 +98,18 @@ fn add(context: &Context, place: &str, text: &str) -> Result<ExitCode> {
     }
     say_missing_folder(context, &config, &new);
     match contexts.iter_mut().find(|one| one.place() == new.place()) {
-        Some(known) => *known = new,
+        Some(before) if known == Known::Stays => return Err(has_text(before, text)),
+        Some(before) => *before = new,
         None => contexts.push(new),
     }
     write(context, draft, &contexts)
+}
+
+/// The failure for a place whose text would be lost.
+fn has_text(before: &FolderContext, text: &str) -> Failure {
+    let message = format!("`{}` has a text already: {}", before.place(), before.text);
+    let hint = format!("local-agent context add . {}", in_quotes(text));
+    Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint)
 }
 
 /// The place with the name of its source: a path below the root of a source, such as "." or an

@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use local_agent_text::types::percent_encode;
 
 /// An address that opens a line of a file in an editor: the template in LOCAL_AGENT_LINK, otherwise
-/// the address that Visual Studio Code opens, because a browser does not follow a link from a page
-/// to a file.
+/// the address that the person's editor opens, or Visual Studio Code, because a browser does not
+/// follow a link from a page to a file.
 pub(super) fn editor_link(path: &Path, line: usize) -> String {
     match LINK_TEMPLATE.get() {
         Some(_) => link_target(path, line),
-        None => filled(VSCODE, path, line),
+        None => filled(EDITOR_TEMPLATE.get().unwrap_or(&VSCODE), path, line),
     }
 }
 

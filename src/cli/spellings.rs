@@ -158,16 +158,15 @@ const OPTIONS: &[(&str, &str, &str)] = &[
         "--pattern",
         "`--mask GLOB` or `--include PATTERN` limits the files",
     ),
-    (
-        "collection",
-        "--pattern",
-        "`--mask GLOB` or `--include PATTERN` limits the files",
-    ),
 ];
 
 /// Puts the tip for a spelling of another program in place of the parser's own. Returns the tip, if
 /// there is one. `args` is the line without the program's name, `command` the command in it.
 pub(super) fn say_ours(error: &mut Error, args: &[OsString], command: &str) -> Option<String> {
+    let command = match command {
+        "collection" => "source",
+        other => other,
+    };
     let tip = match error.kind() {
         ErrorKind::InvalidSubcommand => {
             of_command(command, context(error, ContextKind::InvalidSubcommand)?)
@@ -214,7 +213,7 @@ fn context(error: &Error, kind: ContextKind) -> Option<&str> {
 }
 
 fn of_command(command: &str, typed: &str) -> Option<String> {
-    let commands = if matches!(command, "source" | "collection") {
+    let commands = if command == "source" {
         SOURCE_COMMANDS
     } else {
         COMMANDS

@@ -856,6 +856,38 @@ fn a_collection_is_indexed_when_it_is_added() {
     assert!(!added.contains("next:"), "{added}");
     let found = world.json(&["search", "conflicts"]);
     assert_eq!(found["hits"][0]["rel_path"], "a.md");
+    // The folder of another source is not looked at.
+    fs::rename(world.vault().join("notes"), world.root().join("gone")).unwrap();
+    world.write("more/b.md", "# Bread\n\nRye flour.\n");
+    world.ok(&["collection", "add", "more"]);
+    assert_eq!(
+        world.json(&["search", "flour"])["hits"][0]["rel_path"],
+        "b.md"
+    );
+    // With `--json` there is one object, and the index is not touched.
+    world.write("last/c.md", "# Oven\n\nGranite.\n");
+    let added = world.json(&["collection", "add", "last"]);
+    assert_eq!(added["next"], "local-agent index");
+    assert_eq!(
+        world.json(&["search", "granite"])["outcome"],
+        "nothing_found"
+    );
+}
+
+#[test]
+fn what_mends_a_stale_index_uses_the_same_configuration_in_json_too() {
+    let world = World::with(&[("a.md", "# A\n\nThe oven is hot.\n")]);
+    let file = world.vault().join("local-agent.yaml");
+    let named = ["--config", file.to_str().unwrap()];
+    world.ok(&[&named[..], &["index"]].concat());
+    world.write("b.md", "# B\n\nThe pump is blue.\n");
+    let found = world.json(&[&named[..], &["query", "oven"]].concat());
+    let fixes = found["stale"].as_array().unwrap().iter();
+    let fixes: Vec<&str> = fixes.map(|one| one["fix"].as_str().unwrap()).collect();
+    assert!(!fixes.is_empty());
+    for fix in fixes {
+        assert!(fix.starts_with("local-agent --config "), "{fix}");
+    }
 }
 
 /// They were found by `get net.py`, but not with the name of their source before a slash.

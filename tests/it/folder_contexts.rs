@@ -210,3 +210,29 @@ fn contexts_of_the_users_own_file_are_not_copied_into_the_file_of_a_folder() {
         "notes\tmy own\n/\ta private remark\n"
     );
 }
+
+#[test]
+fn a_text_that_is_not_in_force_here_is_said_and_no_other_is_lost() {
+    let world = World::empty();
+    world.write("sub/a.md", "# A\n\nBlue.\n");
+    world.ok(&["source", "add", "sub", "--name", "notes"]);
+    world.ok(&["context", "add", "notes", "of the user"]);
+    world.write(
+        "sub/local-agent.yaml",
+        "contexts: [\"notes: of the folder\"]\n",
+    );
+    let sub = world.vault().join("sub");
+    let here = ["-C", sub.to_str().unwrap()];
+    world.ok(&[&here[..], &["config", "trust"]].concat());
+    let added = world.ok(&[&here[..], &["context", "add", "notes/x", "more"]].concat());
+    assert!(
+        added.stderr.contains("are not in force here"),
+        "{}",
+        added.stderr
+    );
+    assert_eq!(added.stdout, "notes\tof the folder\n");
+    assert_eq!(
+        world.ok(&["context", "list"]).stdout,
+        "notes\tof the user\nnotes/x\tmore\n"
+    );
+}

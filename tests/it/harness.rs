@@ -113,6 +113,18 @@ impl World {
         self.vault().join(".local-agent")
     }
 
+    /// The names of the runs that have a complete record; one that never ended has none.
+    pub(crate) fn complete_records(&self) -> BTreeSet<String> {
+        let runs = fs::read_dir(self.state().join("runs"));
+        let whole = runs.into_iter().flatten().flatten().filter(|entry| {
+            let record = fs::read_to_string(entry.path().join("run.json"));
+            record.is_ok_and(|text| !text.contains("\"status\": \"running\""))
+        });
+        whole
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect()
+    }
+
     /// Creates the state folder in the way in which the program does before it writes there.
     pub(crate) fn adopt_state(&self) {
         let known = self.home().join(".config/local-agent/states");

@@ -2,7 +2,6 @@
 //! torn, or is the last one. The next run repairs the state, which then equals a fresh one, and
 //! nothing durable is lost.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -122,19 +121,6 @@ impl Place {
         dump.map_err(|why| said(&*why))
     }
 
-    /// The names of the runs that have a complete record.
-    fn records(&self) -> BTreeSet<String> {
-        let runs = fs::read_dir(self.world.state().join("runs"));
-        let entries = runs.into_iter().flatten().flatten();
-        let whole = entries.filter(|entry| {
-            let record = fs::read_to_string(entry.path().join("run.json"));
-            record.is_ok_and(|text| !text.contains("\"status\": \"running\""))
-        });
-        whole
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect()
-    }
-
     fn folders(&self) -> [PathBuf; 2] {
         [self.world.state(), self.world.home()].map(|path| path.canonicalize().unwrap())
     }
@@ -221,7 +207,7 @@ fn evenly<T>(all: Vec<T>, most: usize, seed: u64) -> Vec<T> {
 fn trial(tally: &mut Tally, place: &Place, attack: &Attack, at: usize, fault: Fault) {
     place.restore(attack.from);
     let before = memories(&run_here(&place.world, &["memory", "list", "--json"]).json());
-    let mut records = place.records();
+    let mut records = place.world.complete_records();
     let mut command = place.world.command();
     command.args(&attack.args);
     let traced = trace(&command, &place.folders(), Some((at, fault)));
@@ -256,7 +242,7 @@ fn trial(tally: &mut Tally, place: &Place, attack: &Attack, at: usize, fault: Fa
         let lost = format!("{what}: {kept:?} became {listed:?}");
         tally.find(Kind::LostRow, &format!("{}: memory", attack.name), lost);
     }
-    let found = place.records();
+    let found = place.world.complete_records();
     if !records.is_subset(&found) {
         let lost = format!("{what}: {records:?} became {found:?}");
         tally.find(Kind::LostRow, &format!("{}: records", attack.name), lost);

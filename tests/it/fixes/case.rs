@@ -310,17 +310,7 @@ fn kept(world: &World) -> BTreeSet<String> {
         let items = said["items"].as_array().cloned().unwrap_or_default();
         kept.extend(items.iter().map(|item| item["content"].to_string()));
     }
-    for entry in std::fs::read_dir(world.state().join("runs"))
-        .into_iter()
-        .flatten()
-        .flatten()
-    {
-        // A run that never ended has no answer to keep.
-        let record = std::fs::read_to_string(entry.path().join("run.json"));
-        if record.is_ok_and(|text| !text.contains("\"status\": \"running\"")) {
-            kept.insert(entry.file_name().to_string_lossy().into_owned());
-        }
-    }
+    kept.extend(world.complete_records());
     kept
 }
 

@@ -11,73 +11,73 @@ use crate::architecture::source_files;
 const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
     (
         "allow reading and writing there",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "a_folder_may_not_be_written",
     ),
     (
         "allow writing there, then run the same command again",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "a_folder_may_not_be_written",
     ),
     (
         "check the permissions of its folder and the space left",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "a_file_changes_or_its_folder_is_closed_while_a_person_reads_the_proposal",
     ),
     (
         "look at the file again, then propose again",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "a_file_changes_or_its_folder_is_closed_while_a_person_reads_the_proposal",
     ),
     (
         "local-agent serve status",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "another_process_does_not_end",
     ),
     (
         "wait for it to end, and run it again",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "another_process_does_not_end",
     ),
     (
         "wait for the other process to end",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "another_process_does_not_end",
     ),
     (
         "remove that folder; it is made again",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "the_packed_weights_are_no_folder",
     ),
     (
         "change to a folder that exists",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "the_working_folder_was_removed",
     ),
     (
         "install git, or use --lock",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "git_is_not_installed",
     ),
-    ("set HOME", "fixes/moments.rs", "a_user_has_no_home"),
+    ("set HOME", "fixes/environments.rs", "a_user_has_no_home"),
     (
         "pull again, or from another --endpoint",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "a_hub_sends_wrong_bytes",
     ),
     (
         "to leave out notes with a word: `local-agent {command} -- {query}`",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "a_word_is_left_out",
     ),
     (
         "`local-agent serve` is the server",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "the_server_of_another_program_is_asked_for",
     ),
     (
         "`local-agent serve` serves agents over HTTP at /mcp",
-        "fixes/moments.rs",
+        "fixes/environments.rs",
         "the_server_of_another_program_is_asked_for",
     ),
     (

@@ -501,7 +501,7 @@ pub(super) const SIZES: WordList = list(DATA, "sizes");
 /// Words that put one thing before or after another in time.
 const BEFORE_AND_AFTER: WordList = list(DATA, "before-and-after");
 
-/// Words of a question about what was: for it the newest is no better than what was before.
+/// Words of a question for a time, or for what was.
 pub(super) const OF_THE_PAST: WordList = list(DATA, "of-the-past");
 
 /// Whether a question asks for something before or after a thing with a name or a number.

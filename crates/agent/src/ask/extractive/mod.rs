@@ -12,6 +12,7 @@
 //! | `note` | the current content of a file: properties, sections, blocks, date |
 //! | `units` | quotable units: sentences, items, rows, properties, each with its context |
 //! | `score`, `rank` | rate how well each unit answers the question |
+//! | `versions` | older versions of a thing, below headings that differ in their dates |
 //! | `confidence` | decides whether the best unit is good enough to be shown as the answer |
 //! | `passage` | the text shown around a unit |
 //! | `choose` | chooses the passages of the answer |
@@ -66,6 +67,7 @@ mod tasks;
 mod times;
 mod totals;
 mod units;
+mod versions;
 
 use std::collections::HashSet;
 
