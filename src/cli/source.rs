@@ -9,10 +9,11 @@ use serde::Serialize;
 use super::args::{Index, SourceAdd, SourceCommand};
 use super::config_draft::{ConfigDraft, WrittenConfig};
 use super::context::Context;
+use crate::serve;
 use local_agent_agent::config::{
     self, Config, FolderContext, NewSource, SourceEdit, unknown_source,
 };
-use local_agent_files::sandbox::Selection;
+use local_agent_files::sandbox::{Confinement, Selection, confinement_offered};
 use local_agent_files::state::{in_quotes, quoted};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::SourceName;
@@ -47,7 +48,13 @@ pub(super) struct ChangedView {
     removed_contexts: Vec<String>,
     /// What to run next.
     next: &'static str,
+    /// The command that ends the running server, which cannot read a folder that was added; `null`:
+    /// no server has to be started again.
+    end_server: Option<&'static str>,
 }
+
+/// The command that ends a running server.
+const END_SERVER: &str = "local-agent serve stop";
 
 /// The command to run after changing the sources.
 const NEXT: &str = "local-agent index";
@@ -233,7 +240,14 @@ fn change(context: &Context, edit: &SourceEdit, next: Option<&'static str>) -> R
     draft.edit_sources(edit)?;
     let removed = draft.follow(edit)?;
     let written = draft.write(context)?;
-    say(context, &written, &removed, next)
+    let adds = matches!(edit, SourceEdit::Add(_));
+    say(context, &written, &removed, next, adds)
+}
+
+/// Whether a server runs that the kernel keeps away from folders it was not started with.
+fn is_server_confined(config: &Config) -> bool {
+    confinement_offered() != Confinement::Absent
+        && serve::running(&config.state_dir).is_ok_and(|server| server.is_some())
 }
 
 /// Prints what was written, and the resulting configuration.
@@ -242,9 +256,11 @@ fn say(
     written: &WrittenConfig,
     removed: &[FolderContext],
     next: Option<&'static str>,
+    adds: bool,
 ) -> Result<ExitCode> {
     let (target, backup) = (&written.target, written.backup.as_deref());
     let config = context.load()?.config;
+    let end_server = (adds && is_server_confined(&config)).then_some(END_SERVER);
     context.say_overlaps(&config);
     let out = context.out;
     if out.json {
@@ -258,6 +274,7 @@ fn say(
                 .collect(),
             removed_contexts: removed.iter().map(ToString::to_string).collect(),
             next: NEXT,
+            end_server,
         };
         out.json(context.body(&view)?);
         return Ok(ExitCode::SUCCESS);
@@ -278,6 +295,12 @@ fn say(
     }
     if let Some(next) = next {
         out.line(&format!("next: {next}"));
+    }
+    if let Some(end) = end_server {
+        out.line(&format!(
+            "A server runs, and the system lets it read only the folders it was started with. \
+            To serve this one too: {end}, then start it again."
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

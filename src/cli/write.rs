@@ -53,7 +53,7 @@ pub(super) fn back_up(file: &Path) -> Result<PathBuf> {
 
 /// Copies a file that is about to be changed to a backup next to it, with the same permissions;
 /// returns the backup's path. Earlier backups stay: the name is the first free one of `.bak`,
-/// `.bak.1` and so on, if `ending` is `.bak`.
+/// `.bak.1` and so on, if `ending` is `.bak`. A backup with the same bytes is not made twice.
 ///
 /// # Errors
 /// `WRITE_ERROR`.
@@ -70,6 +70,9 @@ pub(super) fn back_up_as(file: &Path, ending: &str) -> Result<PathBuf> {
     let mut number = 0_u32;
     loop {
         let copy = backup_name(file, ending, number);
+        if std::fs::read(&copy).is_ok_and(|earlier| earlier == bytes) {
+            return Ok(copy);
+        }
         let mut temporary = temporary_beside(&copy, &bytes).map_err(fail)?;
         temporary
             .as_file_mut()

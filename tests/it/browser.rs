@@ -22,7 +22,7 @@ const HOSTILE: [&str; 7] = [
     "\u{202e}abc\u{202c} \u{200f}مرحبا 食パン 🦓",
 ];
 
-fn chromium() -> Option<PathBuf> {
+pub(crate) fn chromium() -> Option<PathBuf> {
     [
         "/usr/bin/chromium",
         "/usr/bin/chromium-browser",
@@ -221,7 +221,7 @@ fn pages_fit_a_narrow_window_and_are_light_or_dark() {
         long_note.as_str(),
         no_note.as_str(),
     ] {
-        for width in [360, 1280] {
+        for width in [360, 1280, 3840] {
             let address = front.url(path);
             let size = format!("--window-size={width},900");
             let dom = browser.run(&address, &["--dump-dom", &size]);

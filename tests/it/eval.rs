@@ -179,6 +179,52 @@ fn rankings_are_scored_as_the_written_runs_say() {
     );
 }
 
+/// A note is emptied when the vectors are made, which is after its index and before its passages
+/// are read.
+#[test]
+fn a_file_that_changes_while_it_is_measured_is_a_failure_until_the_command_runs_again() {
+    let world = World::empty();
+    let dir = set(&world, "tiny");
+    let args = [
+        "eval",
+        "passages",
+        dir.to_str().unwrap(),
+        "--modes",
+        "vector",
+    ];
+    let failure = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_for(&world.home(), "embeddings.sqlite");
+            for note in ["ferry.md", "oven.md", "bees/hive.md", "bees/honey.md"] {
+                fs::write(dir.join("docs").join(note), "#\n").unwrap();
+            }
+        });
+        world.fails(&args)
+    });
+    assert_eq!(failure["error_code"], "EVAL_ERROR", "{failure}");
+    assert_eq!(failure["hint"], "run the command again");
+    world.ok(&args);
+}
+
+/// Waits until a file with this name is somewhere below a folder.
+fn wait_for(folder: &Path, name: &str) {
+    let has = |folder: &Path| {
+        let mut folders = vec![folder.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                if entry.file_name() == name {
+                    return true;
+                }
+                folders.push(entry.path());
+            }
+        }
+        false
+    };
+    while !has(folder) {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn passages_are_scored_in_characters_of_the_file() {
     let world = World::empty();

@@ -7,6 +7,7 @@ mod ask;
 mod ask_file;
 mod ask_model;
 mod browser;
+mod browser_keys;
 mod chat;
 mod chat_server;
 mod churn;

@@ -524,6 +524,36 @@ fn a_format_of_json_may_be_named_beside_json() {
 }
 
 #[test]
+fn the_format_of_qmd_lists_a_file_once() {
+    let world = World::empty();
+    let section = |name: &str| format!("## {name}\n\nRye bread of the kind {name}. {}\n\n", FILLER);
+    let sections: String = ["Dark", "Light", "Sour", "Sweet"].map(section).concat();
+    world.write("a-long.md", &format!("# Rye\n\n{sections}"));
+    world.write("b-short.md", "# Flour\n\nRye is a grain.\n");
+    world.ok(&["init", "--here"]);
+    world.ok(&["index"]);
+    let files = |args: &[&str]| -> Vec<String> {
+        let all = [&["search", "rye", "--format", "qmd"][..], args].concat();
+        let hits: Value = serde_json::from_str(&world.ok(&all).stdout).unwrap();
+        let files = hits.as_array().unwrap().iter();
+        files
+            .map(|hit| hit["file"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let both = ["qmd://vault/a-long.md", "qmd://vault/b-short.md"];
+    for args in [&[][..], &["--all"], &["-n", "2"]] {
+        let mut found = files(args);
+        found.sort_unstable();
+        assert_eq!(found, both, "{args:?}");
+    }
+    assert_eq!(files(&["-n", "1"]).len(), 1);
+}
+
+/// Words that fill a chunk.
+const FILLER: &str = "It stands for a night and is baked in the morning, on stone, as it was done \
+    here for a hundred years, and is sold in the market hall on Saturdays before noon. ";
+
+#[test]
 fn a_query_that_is_read_otherwise_than_typed_says_so() {
     let world = flours();
     let said = |query: &str| world.ok(&["query", query, "--min-score", "0"]).stderr;

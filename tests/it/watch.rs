@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::harness::World;
 const CAP: Duration = Duration::from_secs(240);
 
 /// One running `watch`; it ends when this is dropped.
-struct Watch {
+pub(crate) struct Watch {
     child: Child,
     events: Receiver<Value>,
 }
@@ -25,6 +25,11 @@ impl Watch {
         command
             .args(["watch", "--json", "--debounce", "50"])
             .args(more);
+        Self::of(command)
+    }
+
+    /// Starts a command that prints the events of `watch`.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -44,7 +49,7 @@ impl Watch {
     }
 
     /// Waits for an event of this kind.
-    fn hears(&mut self, kind: &str) -> Value {
+    pub(crate) fn hears(&mut self, kind: &str) -> Value {
         let until = Instant::now() + CAP;
         loop {
             let left = until.saturating_duration_since(Instant::now());

@@ -33,6 +33,9 @@ use view::QueryView;
 /// Number of hits for `--all`: every candidate that a search considers.
 const ALL: usize = 1_000;
 
+/// Hits to look for to find one more file. Long files have several hits.
+const HITS_PER_FILE: usize = 5;
+
 /// Width of a snippet line in columns, if the width of the terminal is not known.
 const WIDTH: usize = 96;
 
@@ -54,35 +57,22 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
     if args.refresh && !text.trim().is_empty() {
         refresh(context, &config, &sandbox)?;
     }
-    let mode = match args.mode.unwrap_or(usual) {
-        ModeArg::Hybrid => Mode::Hybrid,
-        ModeArg::Lexical => Mode::Lexical,
-        ModeArg::Vector => Mode::Vector,
-    };
+    let mode = mode_of(args.mode.unwrap_or(usual));
     let model = match mode {
         Mode::Lexical => None,
         _ => Some(context.embedding(&config)?),
     };
-    let fusion = args.fusion.map(|fusion| match fusion {
-        FusionArg::Convex => Fusion::Convex,
-        FusionArg::Rrf => Fusion::Rrf,
-    });
+    let format = args.format(context.global.json);
+    let limit = match args.all {
+        true => ALL,
+        false => usize::try_from(args.limit).unwrap_or(0),
+    };
     let wanted = Search {
-        text: &text,
-        has_syntax: true,
-        mode,
-        fusion,
-        limits: args.scope.limits(),
-        limit: if args.all {
-            ALL
-        } else {
-            usize::try_from(args.limit).unwrap_or(0)
+        limit: match format {
+            QueryFormat::Qmd => limit.saturating_mul(HITS_PER_FILE).min(limit.max(ALL)),
+            _ => limit,
         },
-        min_score: args.min_score,
-        recency: args.recent.map(|half_life_days| Recency {
-            half_life_days,
-            today: args.now.unwrap_or_else(today),
-        }),
+        ..request(args, &text, mode)
     };
     let reranker = match mode {
         Mode::Hybrid if !args.no_rerank => context.reranker(&config)?,
@@ -90,7 +80,10 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
     };
     let library = Library::for_one(&config, model).with_reranker(&config, reranker);
     let mut searched = search(&config, &sandbox, &library, &wanted)?;
-    let format = args.format(context.global.json);
+    if format == QueryFormat::Qmd {
+        // qmd lists a file once.
+        searched.keep_best_of_each_file(limit);
+    }
     // Programs get every hit with its score.
     let leaves_out = format == QueryFormat::Text && !args.all && args.min_score.is_none();
     let weak = match leaves_out {
@@ -109,6 +102,40 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         return Ok(ExitCode::SUCCESS);
     }
     shown.print(format)?;
+    say_remarks(&searched);
+    Ok(ExitCode::SUCCESS)
+}
+
+const fn mode_of(arg: ModeArg) -> Mode {
+    match arg {
+        ModeArg::Hybrid => Mode::Hybrid,
+        ModeArg::Lexical => Mode::Lexical,
+        ModeArg::Vector => Mode::Vector,
+    }
+}
+
+/// The search that the arguments describe, without its limit.
+fn request<'a>(args: &'a Args, text: &'a str, mode: Mode) -> Search<'a> {
+    Search {
+        text,
+        has_syntax: true,
+        mode,
+        fusion: args.fusion.map(|fusion| match fusion {
+            FusionArg::Convex => Fusion::Convex,
+            FusionArg::Rrf => Fusion::Rrf,
+        }),
+        limits: args.scope.limits(),
+        limit: 0,
+        min_score: args.min_score,
+        recency: args.recent.map(|half_life_days| Recency {
+            half_life_days,
+            today: args.now.unwrap_or_else(today),
+        }),
+    }
+}
+
+/// Says on stderr how the query was read, and what was not searched or is not current.
+fn say_remarks(searched: &Searched) {
     for remark in &searched.remarks {
         talk(&format!("note: {}", visible(remark)));
     }
@@ -117,7 +144,6 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
     if let Some(why) = &searched.found.vectors_without_say {
         talk(&format!("note: {why}"));
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Brings the index up to date, and reports sources that could not be read.

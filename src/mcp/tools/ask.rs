@@ -7,6 +7,7 @@ use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{budget, cut};
 use crate::mcp::shapes::{AskArgs, AskResult, Evidence, NotedSentence};
 use local_agent_agent::ask::{Answer, Asked, ClaimNote, Event, Outcome, Purpose};
+use local_agent_agent::config::Loaded;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
 use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
@@ -77,33 +78,57 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
             why.message
         ));
     }
-    let answer = answer?;
-    let result = AskResult {
-        outcome: answer.outcome().as_str(),
-        why: answer.why().map(str::to_owned),
-        doubts: answer.doubts().into_iter().map(note).collect(),
-        left_out: answer.left_out.iter().cloned().map(note).collect(),
-        answerer: answer.answerer().to_owned(),
-        verified: call.service.loaded.config.ask.show_as_verified && answer.text().is_some(),
-        checks: answer
-            .report()
-            .filter(|report| report.counts != Counts::default())
-            .map(Report::footer),
+    let told = Told {
+        loaded: &call.service.loaded,
         run_id: run.map(|run| run.id.as_str().to_owned()),
-        evidence: evidence(
-            &answer,
-            args.max_bytes.unwrap_or(usual_bytes(&answer)).min(left),
-        ),
         memory: recalled.into_iter().map(|one| one.content).collect(),
         sent_to: trail.sent_to,
-        coverage: covered(answer.coverage),
-        stale: behind(&answer.stale, &answer.packed.index_stale),
-        computed: answer
-            .computed()
-            .map(|value| format!("{} = {}", value.computed.value, value.computed.arithmetic)),
-        answer: answer.text().map(str::to_owned),
+        evidence_bytes: args.max_bytes,
     };
+    let result = told.result(answer?, left);
     Reply::new(ask_text(&result), &result)
+}
+
+/// What is told with an answer.
+struct Told<'a> {
+    loaded: &'a Loaded,
+    run_id: Option<String>,
+    memory: Vec<String>,
+    sent_to: Vec<String>,
+    /// The limit of the evidence that the client set.
+    evidence_bytes: Option<usize>,
+}
+
+impl Told<'_> {
+    /// The result for a client, with at most `left` bytes of evidence.
+    fn result(self, answer: Answer, left: usize) -> AskResult {
+        let bytes = self
+            .evidence_bytes
+            .unwrap_or_else(|| usual_bytes(&answer))
+            .min(left);
+        AskResult {
+            outcome: answer.outcome().as_str(),
+            why: answer.why().map(str::to_owned),
+            doubts: answer.doubts().into_iter().map(note).collect(),
+            left_out: answer.left_out.iter().cloned().map(note).collect(),
+            answerer: answer.answerer().to_owned(),
+            verified: self.loaded.config.ask.show_as_verified && answer.text().is_some(),
+            checks: answer
+                .report()
+                .filter(|report| report.counts != Counts::default())
+                .map(Report::footer),
+            run_id: self.run_id,
+            evidence: evidence(&answer, bytes),
+            memory: self.memory,
+            sent_to: self.sent_to,
+            coverage: covered(answer.coverage),
+            stale: behind(&answer.stale, &answer.packed.index_stale),
+            computed: answer
+                .computed()
+                .map(|value| format!("{} = {}", value.computed.value, value.computed.arithmetic)),
+            answer: answer.text().map(str::to_owned),
+        }
+    }
 }
 
 /// The description of a step for a person who waits.

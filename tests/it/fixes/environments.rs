@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -114,6 +114,19 @@ impl OtherUser {
     fn ok(&self, args: &[&str]) {
         let run = self.run(args);
         assert_eq!(run.code, 0, "{args:?}: {}{}", run.stdout, run.stderr);
+    }
+
+    /// Waits until no server runs that `stop` would find.
+    fn is_unreachable(&self, stop: &[&str]) {
+        for _ in 0..600 {
+            let run = self.run(stop);
+            let code = spoken_failure(&run.stderr).map(|said| said["error_code"].clone());
+            if code == Some("SERVER_UNREACHABLE".into()) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("the server did not end");
     }
 
     /// Whether this user can start the program at all.
@@ -334,6 +347,96 @@ fn a_server_is_stopped_by_a_signal() {
     // Either it ended by itself by now, or it is ended.
     world.run(&["serve", "stop"]);
     assert_eq!(world.code(&["serve", "status"]), "SERVER_UNREACHABLE");
+}
+
+/// A person who started the server with `sudo` cannot end it without.
+#[cfg(unix)]
+#[test]
+fn a_server_of_another_user_is_stopped() {
+    let user = OtherUser::owns(indexed(), NOBODY);
+    if user.id.is_none() || !user.can_start() {
+        println!("skipped: one user cannot start a server for another here");
+        return;
+    }
+    let world = &user.world;
+    world.ok(&["config", "trust"]);
+    world.ok(&["serve", "--daemon", "--listen", "127.0.0.1:0"]);
+    let pid = world.json(&["serve", "status"])["pid"].to_string();
+    let _ended = EndedByForce(pid.clone());
+    each(&world.state(), &|path| {
+        std::os::unix::fs::chown(path, user.id, user.id).unwrap();
+    });
+    let hint = format!("as the user who started it: kill {pid}");
+    let stop = ["serve", "stop"];
+    has(&failure(&user.run(&stop)), "SERVER_BUSY", &hint);
+    let line = hint.split_once(": ").unwrap().1;
+    let sent = Command::new("/bin/sh").args(["-c", line]).status();
+    assert!(sent.unwrap().success());
+    user.is_unreachable(&stop);
+}
+
+/// `watch` goes on when its user may start no thread, and works again when he may.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_thread_is_left_for_a_round_of_watch() {
+    use crate::watch::Watch;
+    // A user of its own: the limit counts every thread of a user, in all worlds.
+    const USER: u32 = 54_322;
+    let user = OtherUser::owns(plain(), USER);
+    if user.id.is_none() || !user.can_start() {
+        println!("skipped: only root can limit the threads of one user");
+        return;
+    }
+    let world = &user.world;
+    let limited = |most: &str, program: &Path| {
+        let mut command = user.command(Path::new("prlimit"));
+        command
+            .arg(format!("--nproc={most}"))
+            .arg("--")
+            .arg(program);
+        command
+    };
+    let mut command = limited("60", &OtherUser::copy_in(world));
+    command.args(["watch", "--json", "--no-embed"]);
+    command.args(["--debounce", "50", "--poll", "1"]);
+    let mut watch = Watch::of(command);
+    watch.hears("updated");
+    let others = Sleepers::until_none_can_start(limited("61", Path::new("/bin/sh")));
+    world.write("later.md", "# Later\n\nThe kiln was relined in June.\n");
+    let failed = watch.hears("failed");
+    let hint = "end other processes; `watch` tries again by itself";
+    assert_eq!(failed["hint"], hint, "{failed}");
+    drop(others);
+    assert_eq!(watch.hears("updated")["index"]["docs_changed"], 1);
+}
+
+/// A group of processes that do nothing; they end when this is dropped.
+#[cfg(target_os = "linux")]
+struct Sleepers(u32);
+
+#[cfg(target_os = "linux")]
+impl Sleepers {
+    /// A shell starts processes until the system refuses one more. Then it ends, and leaves room for
+    /// one.
+    fn until_none_can_start(mut shell: Command) -> Self {
+        use std::os::unix::process::CommandExt as _;
+        let line = "n=0; while [ $n -lt 200 ]; do sleep 600 & n=$((n+1)); done";
+        let child = shell.args(["-c", line]).stderr(Stdio::null());
+        let child = shell.process_group(0).spawn();
+        let mut child = child.unwrap();
+        let sleepers = Self(child.id());
+        let ended = child.wait().unwrap();
+        assert!(!ended.success(), "the limit is not kept here");
+        sleepers
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Sleepers {
+    fn drop(&mut self) {
+        let line = format!("kill -KILL -- -{} 2>/dev/null", self.0);
+        let _ = Command::new("/bin/sh").args(["-c", &line]).status();
+    }
 }
 
 /// What the same fix moved aside before is kept.

@@ -59,7 +59,42 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
         "fixes/environments.rs",
         "git_is_not_installed",
     ),
+    (
+        "run the command again",
+        "eval.rs",
+        "a_file_that_changes_while_it_is_measured_is_a_failure_until_the_command_runs_again",
+    ),
+    (
+        "cargo install --path . --features code",
+        "fixes/builds.rs",
+        "grammars_of_programming_languages_are_missing",
+    ),
+    (
+        "cargo install --path . --features pull",
+        "fixes/builds.rs",
+        "models_cannot_be_pulled",
+    ),
+    (
+        "local-agent models pull bge-small-en-v1.5",
+        "fixes/builds.rs",
+        "no_model_is_compiled_in",
+    ),
+    (
+        "local-agent doctor; a server that runs is started again to read a new folder",
+        "serve_tls.rs",
+        "a_new_source_that_the_kernel_keeps_closed_is_said",
+    ),
     ("set HOME", "fixes/environments.rs", "a_user_has_no_home"),
+    (
+        "as the user who started it: kill {}",
+        "fixes/environments.rs",
+        "a_server_of_another_user_is_stopped",
+    ),
+    (
+        "end other processes; `watch` tries again by itself",
+        "fixes/environments.rs",
+        "no_thread_is_left_for_a_round_of_watch",
+    ),
     (
         "pull again, or from another --endpoint",
         "fixes/environments.rs",
@@ -113,28 +148,7 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
 ];
 
 /// Hints without a test, by reason.
-const WITHOUT_TEST: &[(&str, &[&str])] = &[
-    (
-        "another system or build",
-        &[
-            "build it with the feature `code`",
-            "cargo install --path . --features pull",
-            "local-agent models pull bge-small-en-v1.5",
-            "taskkill /F /PID {}",
-        ],
-    ),
-    (
-        "a process of another user, who may not be asked in a test",
-        &["as the user who started it: kill {}"],
-    ),
-    (
-        "the system has no thread left, or a file changes in the middle of a measurement",
-        &[
-            "end other processes; `watch` tries again by itself",
-            "run the command again",
-        ],
-    ),
-];
+const WITHOUT_TEST: &[(&str, &[&str])] = &[("Windows", &["taskkill /F /PID {}"])];
 
 /// The beginnings of texts that name a command and are no advice after a failure.
 const NO_HINTS: &[&str] = &[

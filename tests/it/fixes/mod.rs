@@ -6,6 +6,7 @@
 mod advice;
 mod answering;
 mod api_states;
+mod builds;
 mod case;
 mod client_calls;
 mod clients;

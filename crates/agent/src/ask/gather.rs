@@ -1,10 +1,11 @@
 //! Collects the notes that a search found, with the current content of their files.
 
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use super::extractive::{Lookup, MoreNotes, NoteSource};
 use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_index::lexical::{Filter, Query};
+use local_agent_index::lexical::{self, Filter, Query};
 use local_agent_index::retrieval::{Engine, Fusion, Hit, Mode, Request, Scope};
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::{IdSet, RelPath, SourceName};
@@ -71,6 +72,7 @@ impl OpenStores<'_> {
             Lookup::InPath(parts) => self.in_path(parts)?,
             Lookup::WithTasks => return self.with_tasks(),
             Lookup::Tagged(tag) => return self.tagged(tag),
+            Lookup::InFolder(stem) => return self.in_folder(stem),
             Lookup::MostLinked(most) => return self.most_linked(*most),
         };
         let all = notes.len();
@@ -139,6 +141,33 @@ impl OpenStores<'_> {
         });
         let documents = self.engine.allowed(&scope)?;
         self.listed(documents.iter().flat_map(IdSet::iter).collect())
+    }
+
+    /// The notes of the folder whose name has one stem, this one; of several such folders, of the one
+    /// with the most notes. At most [`MOST_LISTED`].
+    fn in_folder(&self, stem: &str) -> Result<MoreNotes> {
+        let allowed = self.engine.allowed(self.scope)?;
+        let covered = |id: &i64| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
+        let mut folders: BTreeMap<(String, String), Vec<i64>> = BTreeMap::new();
+        let mut named: HashMap<String, bool> = HashMap::new();
+        for note in self.engine.index().notes()? {
+            let Some((folder, _)) = note.path.rsplit_once('/') else {
+                continue;
+            };
+            let folder = folder.to_owned();
+            let is_named = match named.get(&folder) {
+                Some(known) => *known,
+                None => has_stem(&folder, stem),
+            };
+            if is_named && covered(&note.id) {
+                let of_folder = folders.entry((note.source, folder.clone()));
+                of_folder.or_default().push(note.id);
+            }
+            named.insert(folder, is_named);
+        }
+        // Of folders of the same size the first by name is taken.
+        let largest = folders.into_values().rev().max_by_key(Vec::len);
+        self.listed(largest.unwrap_or_default())
     }
 
     /// The notes that the question covers to which most others link, at most `most`. If some documents
@@ -215,6 +244,12 @@ impl OpenStores<'_> {
             hits: Vec::new(),
         }))
     }
+}
+
+/// Whether the name of a folder, without those above it, is one word with this stem.
+fn has_stem(folder: &str, stem: &str) -> bool {
+    let name = folder.rsplit('/').next().unwrap_or(folder);
+    lexical::terms(name).iter().eq([stem])
 }
 
 /// The current position of a chunk's text in its file; `None` if the file no longer contains it.

@@ -1,6 +1,6 @@
 //! Implements searching for `query` and MCP.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::corrections::{self, Correction};
@@ -81,10 +81,30 @@ impl Searched {
             .iter()
             .map(|hit| !self.weak.is_weak(hit))
             .collect();
-        keep(&mut self.found.hits, &keeps);
-        keep(&mut self.fresh, &keeps);
-        keep(&mut self.contexts, &keeps);
+        self.keep(&keeps);
         keeps.len() - self.found.hits.len()
+    }
+
+    /// Keeps the best hit of each file, and of those the first `limit`.
+    pub fn keep_best_of_each_file(&mut self, limit: usize) {
+        let mut seen = HashSet::new();
+        let hits = self.found.hits.iter();
+        let mut keeps: Vec<bool> = hits
+            .map(|hit| seen.insert((hit.chunk.source.clone(), hit.chunk.path.clone())))
+            .collect();
+        let mut kept = 0;
+        for keeps in &mut keeps {
+            kept += usize::from(*keeps);
+            *keeps &= kept <= limit;
+        }
+        self.keep(&keeps);
+    }
+
+    /// Leaves out the hits without a `true`.
+    fn keep(&mut self, keeps: &[bool]) {
+        keep(&mut self.found.hits, keeps);
+        keep(&mut self.fresh, keeps);
+        keep(&mut self.contexts, keeps);
     }
 
     /// The files of the hits in this range that changed or disappeared since they were indexed, as
@@ -212,16 +232,7 @@ fn attempt(
             report(left_out, &mut listed.found);
             return Ok(listed);
         }
-        let mut corrections = match engine.lexical() {
-            // A correction is a word of the index, which may be in a note that is not shown.
-            Some(reader) if understood.mode != Mode::Vector && config.client.is_none() => {
-                corrections::of(reader, &understood.query)?
-            }
-            _ => Vec::new(),
-        };
-        if !corrections.is_empty() && hides_notes(engine.index(), sandbox)? {
-            corrections.clear();
-        }
+        let mut corrections = corrections_of(config, sandbox, engine, &understood)?;
         let typed = understood.query.clone();
         understood.query = corrections::apply(&typed, &corrections);
         let (mut found, mut weak) = run(config, library, engine, wanted, &understood, &limited)?;
@@ -240,26 +251,14 @@ fn attempt(
                 (understood, found, weak) = (corrected, better, weak_then);
             }
         }
-        let is_everything = limited.sources.is_empty()
-            && limited.path_prefix.is_none()
-            && limited.filters.is_empty()
-            && understood.mode != Mode::Vector;
-        let mut words_in_no_note = match engine.lexical() {
-            Some(reader) if config.client.is_none() && is_everything && !has_good(&found.hits) => {
-                corrections::in_no_note(reader, &understood.query)?
-            }
-            _ => Vec::new(),
+        let words_in_no_note = match has_good(&found.hits) {
+            true => Vec::new(),
+            false => words_in_no_note(config, sandbox, engine, &understood, &limited)?,
         };
-        if !words_in_no_note.is_empty() && hides_notes(engine.index(), sandbox)? {
-            words_in_no_note.clear();
-        }
         report(left_out, &mut found);
         let mut remarks = remarks_of(wanted, &typed);
-        // A note that is kept from a client must not be told from one that does not exist.
-        if found.hits.is_empty() && !limited.filters.is_empty() && config.client.is_none() {
-            let allowed = engine.allowed(&limited)?;
-            let is_empty = allowed.is_some_and(|documents| documents.is_empty());
-            remarks.extend(is_empty.then(|| remarks::no_note(&limited.filters)));
+        if found.hits.is_empty() && fits_no_note(config, engine, &limited)? {
+            remarks.push(remarks::no_note(&limited.filters));
         }
         Ok(Searched {
             query: understood.query,
@@ -273,6 +272,63 @@ fn attempt(
             weak,
         })
     })
+}
+
+/// The corrections of a query's words. A correction is a word of the index, which may be in a note
+/// that is not shown: then there is none.
+fn corrections_of(
+    config: &Config,
+    sandbox: &Sandbox,
+    engine: &Engine,
+    understood: &Understood,
+) -> Result<Vec<Correction>> {
+    let Some(reader) = engine.lexical() else {
+        return Ok(Vec::new());
+    };
+    if understood.mode == Mode::Vector || config.client.is_some() {
+        return Ok(Vec::new());
+    }
+    let corrections = corrections::of(reader, &understood.query)?;
+    match !corrections.is_empty() && hides_notes(engine.index(), sandbox)? {
+        true => Ok(Vec::new()),
+        false => Ok(corrections),
+    }
+}
+
+/// The words of a search of all notes that no note contains; none if a note is hidden from whoever
+/// asks.
+fn words_in_no_note(
+    config: &Config,
+    sandbox: &Sandbox,
+    engine: &Engine,
+    understood: &Understood,
+    limited: &Scope,
+) -> Result<Vec<String>> {
+    let is_everything = limited.sources.is_empty()
+        && limited.path_prefix.is_none()
+        && limited.filters.is_empty()
+        && understood.mode != Mode::Vector;
+    let Some(reader) = engine.lexical() else {
+        return Ok(Vec::new());
+    };
+    if config.client.is_some() || !is_everything {
+        return Ok(Vec::new());
+    }
+    let words = corrections::in_no_note(reader, &understood.query)?;
+    match !words.is_empty() && hides_notes(engine.index(), sandbox)? {
+        true => Ok(Vec::new()),
+        false => Ok(words),
+    }
+}
+
+/// Whether no note has the properties that a search asks for. A client is not told: a note that is
+/// kept from it must look like one that does not exist.
+fn fits_no_note(config: &Config, engine: &Engine, limited: &Scope) -> Result<bool> {
+    if limited.filters.is_empty() || config.client.is_some() {
+        return Ok(false);
+    }
+    let allowed = engine.allowed(limited)?;
+    Ok(allowed.is_some_and(|documents| documents.is_empty()))
 }
 
 impl Searched {

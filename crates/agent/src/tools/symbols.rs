@@ -161,7 +161,8 @@ fn headings(text: &str) -> Vec<Symbol> {
 #[cfg(not(feature = "code"))]
 fn of_code(_: &str, _: &str) -> Result<Vec<Symbol>> {
     let message = "This program was built without the grammars of programming languages.";
-    Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("build it with the feature `code`"))
+    Err(Failure::new(ErrorCode::InvalidArgs, message)
+        .with_hint("cargo install --path . --features code"))
 }
 
 #[cfg(feature = "code")]

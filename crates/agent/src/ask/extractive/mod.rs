@@ -41,6 +41,7 @@ mod cues;
 mod distances;
 mod draft;
 mod elsewhere;
+mod folder_notes;
 mod gaps;
 mod hops;
 mod items;
@@ -116,6 +117,8 @@ pub(super) enum Lookup<'a> {
     WithTasks,
     /// Notes with this tag, or one below it.
     Tagged(&'a str),
+    /// Notes in the folder, below no other, whose name has this one stem.
+    InFolder(&'a str),
     /// At most this many notes, those to which most others link first.
     MostLinked(usize),
 }
@@ -159,6 +162,9 @@ pub(super) fn extract(question: &str, evidence: Evidence<'_>) -> Result<Extracte
     if overview::is_asked(&asked)
         && let Some(extracted) = overview::extract(&asked, more)?
     {
+        return Ok(extracted);
+    }
+    if let Some(extracted) = folder_notes::extract(&asked, more)? {
         return Ok(extracted);
     }
     let parts = match asked.kind {
