@@ -421,9 +421,8 @@ impl Sleepers {
     fn until_none_can_start(mut shell: Command) -> Self {
         use std::os::unix::process::CommandExt as _;
         let line = "n=0; while [ $n -lt 200 ]; do sleep 600 & n=$((n+1)); done";
-        let child = shell.args(["-c", line]).stderr(Stdio::null());
-        let child = shell.process_group(0).spawn();
-        let mut child = child.unwrap();
+        shell.args(["-c", line]).stderr(Stdio::null());
+        let mut child = shell.process_group(0).spawn().unwrap();
         let sleepers = Self(child.id());
         let ended = child.wait().unwrap();
         assert!(!ended.success(), "the limit is not kept here");
@@ -434,7 +433,7 @@ impl Sleepers {
 #[cfg(target_os = "linux")]
 impl Drop for Sleepers {
     fn drop(&mut self) {
-        let line = format!("kill -KILL -- -{} 2>/dev/null", self.0);
+        let line = format!("kill -KILL -{}", self.0);
         let _ = Command::new("/bin/sh").args(["-c", &line]).status();
     }
 }
