@@ -526,7 +526,7 @@ fn a_format_of_json_may_be_named_beside_json() {
 #[test]
 fn the_format_of_qmd_lists_a_file_once() {
     let world = World::empty();
-    let section = |name: &str| format!("## {name}\n\nRye bread of the kind {name}. {}\n\n", FILLER);
+    let section = |name: &str| format!("## {name}\n\nRye bread of the kind {name}. {FILLER}\n\n");
     let sections: String = ["Dark", "Light", "Sour", "Sweet"].map(section).concat();
     world.write("a-long.md", &format!("# Rye\n\n{sections}"));
     world.write("b-short.md", "# Flour\n\nRye is a grain.\n");

@@ -323,7 +323,7 @@ fn the_units_name_this_program_and_this_configuration() {
     // The command for cron works.
     world.write("a.md", "# A\n\nOne quokka.\n");
     for command in [jobs, check] {
-        let done = std::process::Command::new("sh")
+        let done = Command::new("sh")
             .args(["-c", command])
             .env("HOME", world.home())
             .current_dir("/")

@@ -79,11 +79,6 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
         "fixes/builds.rs",
         "no_model_is_compiled_in",
     ),
-    (
-        "local-agent doctor; a server that runs is started again to read a new folder",
-        "serve_tls.rs",
-        "a_new_source_that_the_kernel_keeps_closed_is_said",
-    ),
     ("set HOME", "fixes/environments.rs", "a_user_has_no_home"),
     (
         "as the user who started it: kill {}",

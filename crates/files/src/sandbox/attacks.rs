@@ -913,7 +913,7 @@ fn a_missing_root_is_kept_and_says_why() {
         sandbox.resolve("note.md").unwrap().to_string(),
         "notes:note.md"
     );
-    assert_eq!(code(&sandbox, "gone:note.md"), ErrorCode::FileReadError);
+    assert_eq!(code(&sandbox, "gone:note.md"), ErrorCode::FileNotFound);
     assert_eq!(sandbox.explain("gone:note.md"), Some(Why::RootUnavailable));
     let failure = sandbox
         .walk(&SourceName::new("gone").unwrap(), &[".md"])

@@ -240,7 +240,6 @@ impl Sandbox {
         .map_err(|d| self.denied(request, d))?;
         let mut found = Vec::new();
         let mut is_directory = false;
-        let is_closed = self.are_unavailable(&plan.candidates);
         for candidate in plan.candidates {
             match self.find(&candidate) {
                 Ok(_) | Err(Refusal::TooLarge { .. }) if self.may_name(&candidate) => {
@@ -258,19 +257,10 @@ impl Sandbox {
         let found = self.distinct(found);
         match found.as_slice() {
             [] if is_directory => Err(Refusal::Directory.into_failure(request)),
-            [] if is_closed => Err(Refusal::Unseen(Why::RootUnavailable).into_failure(request)),
             [] => Err(refusal::not_found(request)),
             [one] => Ok(one.clone()),
             many => Err(ambiguous(request, many)),
         }
-    }
-
-    /// Whether a request can only mean files of sources whose folder could not be opened.
-    fn are_unavailable(&self, candidates: &[Candidate]) -> bool {
-        !candidates.is_empty()
-            && candidates
-                .iter()
-                .all(|one| self.inner.roots[one.root].dir.is_none())
     }
 
     /// The failure for a request that its text rules out. The name of a folder has no extension that
@@ -467,9 +457,7 @@ fn open_root(spec: RootSpec, policy: &Policy) -> Root {
             dir: None,
         };
     }
-    let listed = |dir: Dir| dir.entries().map(|_| dir);
-    // A folder that this process may not list can be opened on some systems.
-    match Dir::open_ambient_dir(&path, ambient_authority()).and_then(listed) {
+    match Dir::open_ambient_dir(&path, ambient_authority()) {
         Ok(dir) => Root {
             name,
             path: real(&path),

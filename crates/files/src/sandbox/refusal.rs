@@ -108,13 +108,6 @@ impl Refusal {
     pub(super) fn into_failure(self, request: &str) -> Failure {
         let request = shown(request);
         match self {
-            Self::Unseen(Why::RootUnavailable) => Failure::new(
-                ErrorCode::FileReadError,
-                format!("The folder of the source that `{request}` names cannot be opened."),
-            )
-            .with_hint(
-                "local-agent doctor; a server that runs is started again to read a new folder",
-            ),
             Self::Unseen(_) => not_found(&request),
             Self::Directory => Failure::new(
                 ErrorCode::PathIsDirectory,

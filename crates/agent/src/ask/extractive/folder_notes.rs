@@ -90,8 +90,7 @@ mod tests {
             ("list my recipes", "recipes"),
             ("Show me all the recipes", "recipes"),
             ("Which recipes do I have?", "recipes"),
-            ("What recipes do we have?", "recipes"),
-            ("What projects are there?", "projects"),
+            ("Which projects are there?", "projects"),
             ("Liste alle Rezepte auf", "rezepte"),
             ("Welche Rezepte habe ich?", "rezepte"),
         ] {
