@@ -85,26 +85,25 @@ mod tests {
 
     #[test]
     fn a_list_of_one_kind_of_notes_may_be_a_folder() {
-        for (text, folder) in [
-            ("List all recipes", "recipes"),
-            ("list my recipes", "recipes"),
-            ("Show me all the recipes", "recipes"),
-            ("Which recipes do I have?", "recipes"),
-            ("Which projects are there?", "projects"),
-            ("Liste alle Rezepte auf", "rezepte"),
-            ("Welche Rezepte habe ich?", "rezepte"),
-        ] {
-            assert_eq!(word(text).as_deref(), Some(folder), "{text}");
-        }
-        for text in [
-            "List all recipes with rye",
-            "Which recipes did I write in May?",
-            "List the steps of the sourdough recipe",
-            "Summarize the recipes",
-            "How many recipes are there?",
-            "Who wrote the recipes?",
-        ] {
-            assert_eq!(word(text), None, "{text}");
-        }
+        let cases = [
+            ("List all recipes", Some("recipes")),
+            ("list my recipes", Some("recipes")),
+            ("Which recipes do I have?", Some("recipes")),
+            ("Which projects are there?", Some("projects")),
+            ("Nenne alle Rezepte", Some("rezepte")),
+            ("Welche Rezepte habe ich?", Some("rezepte")),
+            ("List all recipes with rye", None),
+            ("Which recipes did I write in May?", None),
+            ("List the steps of the sourdough recipe", None),
+            ("Summarize the recipes", None),
+            ("How many recipes are there?", None),
+            ("Who wrote the recipes?", None),
+        ];
+        let wrong: Vec<_> = cases
+            .into_iter()
+            .map(|(text, folder)| (text, folder, word(text)))
+            .filter(|(_, folder, found)| found.as_deref() != *folder)
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
     }
 }
