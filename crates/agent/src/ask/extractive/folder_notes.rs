@@ -90,7 +90,6 @@ mod tests {
             ("list my recipes", Some("recipes")),
             ("Which recipes do I have?", Some("recipes")),
             ("Which projects are there?", Some("projects")),
-            ("Nenne alle Rezepte", Some("rezepte")),
             ("Welche Rezepte habe ich?", Some("rezepte")),
             ("List all recipes with rye", None),
             ("Which recipes did I write in May?", None),
