@@ -1,5 +1,5 @@
 //! Hints of programs that were built without a part. The tests of a part run where it is left out:
-//! `cargo test --no-default-features --test it fixes::builds`.
+//! `cargo test --no-default-features --features docx --test it fixes::builds`.
 
 #[cfg(not(feature = "pull"))]
 #[test]
