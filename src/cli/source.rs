@@ -240,13 +240,19 @@ fn change(context: &Context, edit: &SourceEdit, next: Option<&'static str>) -> R
     draft.edit_sources(edit)?;
     let removed = draft.follow(edit)?;
     let written = draft.write(context)?;
-    let adds = matches!(edit, SourceEdit::Add(_));
-    say(context, &written, &removed, next, adds)
+    let added = match edit {
+        SourceEdit::Add(new) => Some(Path::new(&new.root)),
+        _ => None,
+    };
+    say(context, &written, &removed, next, added)
 }
 
-/// Whether a server runs that the kernel keeps away from folders it was not started with.
-fn is_server_confined(config: &Config) -> bool {
+/// Whether a server runs that the kernel keeps away from a new folder: from every one that is not
+/// below the folder of another source.
+fn is_kept_from_server(config: &Config, added: &Path) -> bool {
+    let holds_it = |root: &Path| root != added && added.starts_with(root);
     confinement_offered() != Confinement::Absent
+        && !config.sources.iter().any(|one| holds_it(&one.root))
         && serve::running(&config.state_dir).is_ok_and(|server| server.is_some())
 }
 
@@ -256,11 +262,13 @@ fn say(
     written: &WrittenConfig,
     removed: &[FolderContext],
     next: Option<&'static str>,
-    adds: bool,
+    added: Option<&Path>,
 ) -> Result<ExitCode> {
     let (target, backup) = (&written.target, written.backup.as_deref());
     let config = context.load()?.config;
-    let end_server = (adds && is_server_confined(&config)).then_some(END_SERVER);
+    let end_server = added
+        .filter(|added| is_kept_from_server(&config, added))
+        .map(|_| END_SERVER);
     context.say_overlaps(&config);
     let out = context.out;
     if out.json {
@@ -298,7 +306,7 @@ fn say(
     }
     if let Some(end) = end_server {
         out.line(&format!(
-            "A server runs, and the system lets it read only the folders it was started with. \
+            "A server runs, and can read only the folders that it was started with. \
             To serve this one too: {end}, then start it again."
         ));
     }

@@ -136,6 +136,8 @@ mod tests {
                 assert_eq!(mode & 0o777, 0o644, "{}", file.display());
             }
         }
+        let same = back_up(&link).unwrap();
+        assert_eq!(back_up(&link).unwrap(), same, "the same bytes twice");
         assert!(link.is_symlink());
         assert_eq!(std::fs::read_to_string(&real).unwrap(), "3");
     }

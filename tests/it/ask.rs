@@ -561,3 +561,48 @@ fn the_verifier_computes_a_sum_again() {
     assert_eq!(derivation["operation"], "sum");
     assert_eq!(derivation["result"], "49.70 €");
 }
+
+#[test]
+fn the_notes_of_a_folder_are_listed() {
+    let world = World::with(&[
+        ("recipes/rye.md", "# Rye bread\n\nBake for 55 minutes.\n"),
+        (
+            "recipes/sweet/bun.md",
+            "# Sweet bun\n\nBake for 20 minutes.\n",
+        ),
+        ("recipes/untitled.md", "No heading, and a recipe.\n"),
+        (
+            "archive/recipes/stollen.md",
+            "# Stollen\n\nBake it in December.\n",
+        ),
+        ("oven/manual.md", "# Oven manual\n\nThe oven is a Heuft.\n"),
+        (
+            "oven/repair.md",
+            "# Oven repair\n\nThe door was mended in May.\n",
+        ),
+        ("log.md", "# Log\n\nThe recipes are in a folder.\n"),
+    ]);
+    world.ok(&["index"]);
+    let [listed, asked] = ["List all recipes", "Which recipes do I have?"]
+        .map(|question| world.ok(&["ask", question, "--fast"]).stdout);
+    assert_eq!(listed, asked);
+    assert_snapshot!(listed, @r"
+    Stollen   [1]
+
+    Rye bread   [2]
+
+    Sweet bun   [3]
+
+    [1] archive/recipes/stollen.md:1 › Stollen
+    [2] recipes/rye.md:1 › Rye bread
+    [3] recipes/sweet/bun.md:1 › Sweet bun
+    3 statements, word for word from your notes
+    These are the titles of 3 of 4 notes in the folders `archive/recipes`, `recipes`, `recipes/sweet`.
+    ");
+    let below = world.json(&["ask", "List all recipes", "--path", "recipes"]);
+    let why = "These are the titles of 2 of 3 notes in the folders `recipes`, `recipes/sweet`.";
+    assert_eq!(below["why"], why, "{below}");
+    // One oven is asked for, not all notes about it.
+    let oven = world.json(&["ask", "Which oven do we have?"]);
+    assert!(!oven["why"].to_string().contains("titles"), "{oven}");
+}

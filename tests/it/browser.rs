@@ -22,6 +22,18 @@ const HOSTILE: [&str; 7] = [
     "\u{202e}abc\u{202c} \u{200f}مرحبا 食パン 🦓",
 ];
 
+/// Options of a browser that shows no window and asks nobody else for anything.
+pub(crate) const WITHOUT_WINDOW: [&str; 8] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-sync",
+];
+
 pub(crate) fn chromium() -> Option<PathBuf> {
     [
         "/usr/bin/chromium",
@@ -58,20 +70,8 @@ impl Browser {
     /// Opens a page; returns what was printed.
     fn run(&self, address: &str, options: &[&str]) -> String {
         let done = Command::new(&self.program)
-            .args([
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--hide-scrollbars",
-            ])
-            .args([
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-dev-shm-usage",
-                "--disable-sync",
-                "--virtual-time-budget=8000",
-            ])
+            .args(WITHOUT_WINDOW)
+            .args(["--hide-scrollbars", "--virtual-time-budget=8000"])
             .arg(format!("--user-data-dir={}", self.profile.path().display()))
             .args(options)
             .arg(address)

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::browser::chromium;
+use crate::browser::{WITHOUT_WINDOW, chromium};
 use crate::harness::World;
 use crate::serve::Served;
 
@@ -40,17 +40,8 @@ impl Tab {
             .args(["-c", "exec 3<\"$1\" 4>\"$2\"; shift 2; exec \"$@\"", "sh"])
             .args(&pipes)
             .arg(program)
-            .args([
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--no-first-run",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-dev-shm-usage",
-                "--disable-sync",
-                "--remote-debugging-pipe",
-            ])
+            .args(WITHOUT_WINDOW)
+            .arg("--remote-debugging-pipe")
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -179,25 +170,43 @@ fn zebras() -> World {
     world
 }
 
-/// A link that admits the browser.
-fn link(world: &World) -> String {
-    let said = world.ok(&["serve", "link"]).stdout;
-    let link = said.lines().find(|line| line.contains("key="));
-    link.unwrap_or_else(|| panic!("{said}")).to_owned()
+/// A browser that a server's link admitted.
+struct Admitted {
+    tab: Tab,
+    /// The address of the first page.
+    home: String,
+    world: World,
+    _served: Served,
+}
+
+impl Admitted {
+    /// `None` where no browser starts.
+    fn open() -> Option<Self> {
+        let mut tab = Tab::open()?;
+        let world = zebras();
+        let served = Served::start(&world, &[]);
+        let said = world.ok(&["serve", "link"]).stdout;
+        let link = said.lines().find(|line| line.contains("key="));
+        tab.goes_to(link.unwrap_or_else(|| panic!("{said}")));
+        tab.does("Page.bringToFront", &json!({}));
+        let home = format!("http://{}/", served.address);
+        tab.waits_for(&format!("location.href === '{home}'"));
+        Some(Self {
+            tab,
+            home,
+            world,
+            _served: served,
+        })
+    }
 }
 
 #[test]
 fn a_person_with_a_keyboard_alone_searches_asks_and_reads() {
-    let Some(mut tab) = Tab::open() else {
+    let Some(mut admitted) = Admitted::open() else {
         return;
     };
-    let world = zebras();
-    let _served = Served::start(&world, &[]);
-    tab.goes_to(&link(&world));
+    let tab = &mut admitted.tab;
     // The first key leads to the link that skips the head of the page.
-    let home = tab_home(&mut tab);
-    tab.goes_to(&home);
-    tab.does("Page.bringToFront", &json!({}));
     tab.value("document.activeElement.blur()");
     tab.presses("Tab");
     let first = tab.value("document.activeElement.getAttribute('href')");
@@ -224,27 +233,17 @@ fn a_person_with_a_keyboard_alone_searches_asks_and_reads() {
     assert_eq!(tab.value("document.activeElement === main"), true);
 }
 
-/// The address of the first page of the server that a tab shows.
-fn tab_home(tab: &mut Tab) -> String {
-    let origin = tab.value("location.origin");
-    format!("{}/", origin.as_str().unwrap())
-}
-
 #[test]
 fn search_and_ask_work_without_scripts() {
-    let Some(mut tab) = Tab::open() else {
+    let Some(mut admitted) = Admitted::open() else {
         return;
     };
-    let world = zebras();
-    let _served = Served::start(&world, &[]);
-    tab.goes_to(&link(&world));
-    let home = tab_home(&mut tab);
+    let Admitted { tab, home, .. } = &mut admitted;
     tab.does(
         "Emulation.setScriptExecutionDisabled",
         &json!({"value": true}),
     );
-    tab.goes_to(&home);
-    tab.does("Page.bringToFront", &json!({}));
+    tab.goes_to(home);
     tab.tabs_to("e.id === 'q'");
     tab.types("apples");
     tab.presses("Enter");
@@ -263,14 +262,12 @@ fn search_and_ask_work_without_scripts() {
 #[test]
 fn s42_a_page_of_another_site_reads_nothing_in_a_browser() {
     use local_agent_testing::server::{Step, serve};
-    let Some(mut tab) = Tab::open() else {
+    let Some(mut admitted) = Admitted::open() else {
         return;
     };
-    let world = zebras();
-    let served = Served::start(&world, &[]);
-    tab.goes_to(&link(&world));
-    let home = tab_home(&mut tab);
-    // The browser is admitted.
+    let Admitted {
+        tab, home, world, ..
+    } = &mut admitted;
     tab.goes_to(&format!("{home}?q=apples"));
     tab.waits_for("document.querySelector('main mark') !== null");
     let before = world.ok(&["tool", "log", "--json"]).stdout;
@@ -309,5 +306,4 @@ fn s42_a_page_of_another_site_reads_nothing_in_a_browser() {
     assert!(!seen.as_str().unwrap().contains("14 apples"), "{seen}");
     let after = world.ok(&["tool", "log", "--json"]).stdout;
     assert_eq!(before, after, "{seen}");
-    drop(served);
 }

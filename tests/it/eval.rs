@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -220,8 +221,10 @@ fn wait_for(folder: &Path, name: &str) {
         }
         false
     };
-    while !has(folder) {
-        std::thread::yield_now();
+    // Only a command that failed before never makes it.
+    let until = Instant::now() + Duration::from_secs(120);
+    while !has(folder) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -33,9 +33,6 @@ use view::QueryView;
 /// Number of hits for `--all`: every candidate that a search considers.
 const ALL: usize = 1_000;
 
-/// Hits to look for to find one more file. Long files have several hits.
-const HITS_PER_FILE: usize = 5;
-
 /// Width of a snippet line in columns, if the width of the terminal is not known.
 const WIDTH: usize = 96;
 
@@ -69,7 +66,8 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
     };
     let wanted = Search {
         limit: match format {
-            QueryFormat::Qmd => limit.saturating_mul(HITS_PER_FILE).min(limit.max(ALL)),
+            // A long file may have any number of hits, and qmd lists it once.
+            QueryFormat::Qmd => ALL,
             _ => limit,
         },
         ..request(args, &text, mode)
@@ -81,7 +79,6 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
     let library = Library::for_one(&config, model).with_reranker(&config, reranker);
     let mut searched = search(&config, &sandbox, &library, &wanted)?;
     if format == QueryFormat::Qmd {
-        // qmd lists a file once.
         searched.keep_best_of_each_file(limit);
     }
     // Programs get every hit with its score.

@@ -78,19 +78,19 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
             why.message
         ));
     }
-    let told = Told {
+    let metadata = AnswerMetadata {
         loaded: &call.service.loaded,
         run_id: run.map(|run| run.id.as_str().to_owned()),
         memory: recalled.into_iter().map(|one| one.content).collect(),
         sent_to: trail.sent_to,
         evidence_bytes: args.max_bytes,
     };
-    let result = told.result(answer?, left);
+    let result = metadata.result(answer?, left);
     Reply::new(ask_text(&result), &result)
 }
 
-/// What is told with an answer.
-struct Told<'a> {
+/// What a result has besides the answer.
+struct AnswerMetadata<'a> {
     loaded: &'a Loaded,
     run_id: Option<String>,
     memory: Vec<String>,
@@ -99,7 +99,7 @@ struct Told<'a> {
     evidence_bytes: Option<usize>,
 }
 
-impl Told<'_> {
+impl AnswerMetadata<'_> {
     /// The result for a client, with at most `left` bytes of evidence.
     fn result(self, answer: Answer, left: usize) -> AskResult {
         let bytes = self

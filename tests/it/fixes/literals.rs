@@ -75,7 +75,7 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
         "models_cannot_be_pulled",
     ),
     (
-        "local-agent models pull bge-small-en-v1.5",
+        "`local-agent models pull bge-small-en-v1.5`, then set embed.model to bge-small-en-v1.5",
         "fixes/builds.rs",
         "no_model_is_compiled_in",
     ),

@@ -1,6 +1,6 @@
 //! Collects the notes that a search found, with the current content of their files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::extractive::{Lookup, MoreNotes, NoteSource};
@@ -72,7 +72,7 @@ impl OpenStores<'_> {
             Lookup::InPath(parts) => self.in_path(parts)?,
             Lookup::WithTasks => return self.with_tasks(),
             Lookup::Tagged(tag) => return self.tagged(tag),
-            Lookup::InFolder(stem) => return self.in_folder(stem),
+            Lookup::InFolder(stem, most) => return self.in_folder(stem, *most),
             Lookup::MostLinked(most) => return self.most_linked(*most),
         };
         let all = notes.len();
@@ -143,44 +143,48 @@ impl OpenStores<'_> {
         self.listed(documents.iter().flat_map(IdSet::iter).collect())
     }
 
-    /// The notes of the folder whose name has one stem, this one; of several such folders, of the one
-    /// with the most notes. At most [`MOST_LISTED`].
-    fn in_folder(&self, stem: &str) -> Result<MoreNotes> {
-        let allowed = self.engine.allowed(self.scope)?;
-        let covered = |id: &i64| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
-        let mut folders: BTreeMap<(String, String), Vec<i64>> = BTreeMap::new();
-        let mut named: HashMap<String, bool> = HashMap::new();
+    /// The notes that the question covers in folders, or below them, whose name has one stem, this
+    /// one; by source and path, at most `most`.
+    fn in_folder(&self, stem: &str, most: usize) -> Result<MoreNotes> {
+        let mut known: HashMap<String, bool> = HashMap::new();
+        let mut documents = Vec::new();
         for note in self.engine.index().notes()? {
             let Some((folder, _)) = note.path.rsplit_once('/') else {
                 continue;
             };
-            let folder = folder.to_owned();
-            let is_named = match named.get(&folder) {
-                Some(known) => *known,
-                None => has_stem(&folder, stem),
+            let is_named = match known.get(folder) {
+                Some(is_named) => *is_named,
+                None => {
+                    let is_named = folder.split('/').any(|name| has_stem(name, stem));
+                    known.insert(folder.to_owned(), is_named);
+                    is_named
+                }
             };
-            if is_named && covered(&note.id) {
-                let of_folder = folders.entry((note.source, folder.clone()));
-                of_folder.or_default().push(note.id);
+            if is_named {
+                documents.push(note.id);
             }
-            named.insert(folder, is_named);
         }
-        // Of folders of the same size the first by name is taken.
-        let largest = folders.into_values().rev().max_by_key(Vec::len);
-        self.listed(largest.unwrap_or_default())
+        self.first(documents, most)
     }
 
     /// The notes that the question covers to which most others link, at most `most`. If some documents
-    /// must not be seen, their links and their number would tell of them. Then these are the first notes
-    /// by path, and `all` counts only them.
+    /// must not be seen, their links would tell of them: then these are the first notes by path.
     fn most_linked(&self, most: usize) -> Result<MoreNotes> {
         let index = self.engine.index();
-        let allowed = self.engine.allowed(self.scope)?;
-        let covered = |id: &i64| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
-        let documents: Vec<i64> = match self.sees_all {
+        let documents = match self.sees_all {
             true => index.documents_by_links()?,
             false => index.notes()?.iter().map(|note| note.id).collect(),
         };
+        self.first(documents, most)
+    }
+
+    /// The first `most` of these documents that the question covers and that can be read, and how many
+    /// it covers. If some documents must not be seen, their number would tell of them: then only those
+    /// that were read are counted.
+    fn first(&self, documents: Vec<i64>, most: usize) -> Result<MoreNotes> {
+        let index = self.engine.index();
+        let allowed = self.engine.allowed(self.scope)?;
+        let covered = |id: &i64| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
         let documents: Vec<i64> = documents.into_iter().filter(covered).collect();
         let mut notes = Vec::new();
         for document in &documents {
@@ -246,9 +250,8 @@ impl OpenStores<'_> {
     }
 }
 
-/// Whether the name of a folder, without those above it, is one word with this stem.
-fn has_stem(folder: &str, stem: &str) -> bool {
-    let name = folder.rsplit('/').next().unwrap_or(folder);
+/// Whether the name of a folder is one word with this stem.
+fn has_stem(name: &str, stem: &str) -> bool {
     lexical::terms(name).iter().eq([stem])
 }
 

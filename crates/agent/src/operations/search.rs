@@ -89,14 +89,9 @@ impl Searched {
     pub fn keep_best_of_each_file(&mut self, limit: usize) {
         let mut seen = HashSet::new();
         let hits = self.found.hits.iter();
-        let mut keeps: Vec<bool> = hits
-            .map(|hit| seen.insert((hit.chunk.source.clone(), hit.chunk.path.clone())))
+        let keeps: Vec<bool> = hits
+            .map(|hit| seen.insert((&hit.chunk.source, &hit.chunk.path)) && seen.len() <= limit)
             .collect();
-        let mut kept = 0;
-        for keeps in &mut keeps {
-            kept += usize::from(*keeps);
-            *keeps &= kept <= limit;
-        }
         self.keep(&keeps);
     }
 

@@ -216,6 +216,7 @@ fn of_code(ext: &str, text: &str) -> Result<Vec<Symbol>> {
 }
 
 /// The failure for code that cannot be parsed.
+#[cfg(feature = "code")]
 fn unparsable(why: String) -> Failure {
     Failure::new(
         ErrorCode::FileReadError,

@@ -115,8 +115,10 @@ impl ModelFiles {
     pub fn built_in(id: &str) -> Result<Self> {
         let Some(model) = built_in::find(id) else {
             let message = format!("This build has no model `{id}` compiled in.");
-            return Err(Failure::new(ErrorCode::ModelNotFound, message)
-                .with_hint("local-agent models pull bge-small-en-v1.5"));
+            return Err(Failure::new(ErrorCode::ModelNotFound, message).with_hint(
+                "`local-agent models pull bge-small-en-v1.5`, \
+                    then set embed.model to bge-small-en-v1.5",
+            ));
         };
         let manifest = Manifest::parse(model.manifest)?;
         let read = |path: &str| Ok(model.file(path).map(Cow::Borrowed));

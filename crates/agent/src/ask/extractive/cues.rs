@@ -451,6 +451,10 @@ pub(super) const SUMMARY: Cues = Cues(list(DATA, "summary"), list(DATA, "summary
 pub(super) const COLLECTION: WordList = list(DATA, "collection");
 /// Words beside them that leave none out.
 pub(super) const WHOLE: WordList = list(DATA, "whole");
+/// Verbs that ask for one name after the other.
+pub(super) const ENUMERATE: WordList = list(DATA, "enumerate");
+/// Words with which a question asks for all that there are.
+pub(super) const OWNED: WordList = list(DATA, "enumerate.owned");
 
 /// The first word of a yes-or-no question.
 pub(super) const POLAR: WordList = list(DATA, "polar");

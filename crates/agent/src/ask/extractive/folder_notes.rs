@@ -1,5 +1,8 @@
 //! Lists the notes of a folder: "List all recipes", "Which books do I have?"
 
+use std::collections::BTreeSet;
+
+use super::cues;
 use super::passage;
 use super::question::{ParsedQuestion, QuestionKind, Term};
 use super::{Extracted, Lookup, MoreNotes, NoteText, Passage};
@@ -16,14 +19,31 @@ fn asked(question: &ParsedQuestion) -> Option<&Term> {
         && !question.has_unclear_time
         && question.constraints.is_empty()
         && question.conditions.is_empty();
-    match question.terms.as_slice() {
-        [term] if asks_for_all => Some(term),
+    let mut terms = question
+        .terms
+        .iter()
+        .filter(|term| !cues::holds(cues::ENUMERATE, &term.word.to_lowercase()));
+    match (terms.next(), terms.next()) {
+        (Some(term), None) if asks_for_all && asks_for_several(question, term) => Some(term),
         _ => None,
     }
 }
 
-/// The titles of the notes in the folder that the question names; `None` if it asks for more than
-/// them, or if fewer than two notes are in such a folder.
+/// Whether a question asks for more than one thing: it begins with a verb such as "list", or asks
+/// which there are and has its word in the English plural. "Which oven do we have?" asks for one.
+fn asks_for_several(question: &ParsedQuestion, term: &Term) -> bool {
+    let lower = question.text.to_lowercase();
+    let mut words = cues::split(&lower);
+    let begins = words
+        .next()
+        .is_some_and(|first| cues::holds(cues::ENUMERATE, first));
+    let word = term.word.to_lowercase();
+    let is_plural = word.ends_with('s') && word != term.stem;
+    begins || is_plural && words.any(|word| cues::holds(cues::OWNED, word))
+}
+
+/// The titles of the notes in the folders that the question names; `None` if it asks for more than
+/// them, or if fewer than two notes with a title are in such a folder.
 ///
 /// # Errors
 /// Those of `more`.
@@ -34,13 +54,12 @@ pub(super) fn extract(
     let Some(term) = asked(question) else {
         return Ok(None);
     };
-    let MoreNotes { notes, all } = more(&Lookup::InFolder(&term.stem))?;
+    let MoreNotes { notes, all } = more(&Lookup::InFolder(&term.stem, MOST))?;
     let notes: Vec<NoteText> = notes.into_iter().map(NoteText::read).collect();
     let passages: Vec<Passage> = notes
         .iter()
         .enumerate()
         .filter_map(|(index, note)| Some(Passage::new(index, vec![passage::title(note)?])))
-        .take(MOST)
         .collect();
     if passages.len() < 2 {
         return Ok(None);
@@ -55,16 +74,29 @@ pub(super) fn extract(
     }))
 }
 
-/// Where the notes are, and how many of them are shown.
+/// How many folders are named in an answer.
+const MOST_FOLDERS: usize = 3;
+
+/// Which notes are shown, and how many of them.
 fn said(notes: &[NoteText], shown: usize, all: usize) -> String {
-    let folder = notes
-        .first()
-        .and_then(|note| note.path.as_str().rsplit_once('/'))
-        .map_or("", |(folder, _)| folder);
-    match shown < all {
-        true => format!("These are the titles of {shown} of {all} notes in the folder `{folder}`."),
-        false => format!("These are the titles of the notes in the folder `{folder}`."),
-    }
+    let paths = notes.iter().map(|note| note.path.as_str());
+    let folders: BTreeSet<&str> = paths
+        .filter_map(|path| path.rsplit_once('/'))
+        .map(|(folder, _)| folder)
+        .collect();
+    let named = folders.iter().take(MOST_FOLDERS);
+    let named: Vec<String> = named.map(|folder| format!("`{folder}`")).collect();
+    let (noun, others) = match folders.len() {
+        1 => ("folder", ""),
+        2..=MOST_FOLDERS => ("folders", ""),
+        _ => ("folders", " and others"),
+    };
+    let part = match shown < all {
+        true => format!("titles of {shown} of {all} notes"),
+        false => "titles of the notes".to_owned(),
+    };
+    let named = named.join(", ");
+    format!("These are the {part} in the {noun} {named}{others}.")
 }
 
 #[cfg(test)]
@@ -90,7 +122,11 @@ mod tests {
             ("list my recipes", Some("recipes")),
             ("Which recipes do I have?", Some("recipes")),
             ("Which projects are there?", Some("projects")),
-            ("Welche Rezepte habe ich?", Some("rezepte")),
+            ("Nenne alle Rezepte", Some("rezepte")),
+            ("Liste meine Rezepte", Some("rezepte")),
+            ("Which oven do we have?", None),
+            ("Which recipes are good?", None),
+            ("Which recipes did Anna write?", None),
             ("List all recipes with rye", None),
             ("Which recipes did I write in May?", None),
             ("List the steps of the sourdough recipe", None),

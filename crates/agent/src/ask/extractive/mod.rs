@@ -117,8 +117,8 @@ pub(super) enum Lookup<'a> {
     WithTasks,
     /// Notes with this tag, or one below it.
     Tagged(&'a str),
-    /// Notes in the folder, below no other, whose name has this one stem.
-    InFolder(&'a str),
+    /// At most this many notes in folders, or below them, whose name has this one stem.
+    InFolder(&'a str, usize),
     /// At most this many notes, those to which most others link first.
     MostLinked(usize),
 }
