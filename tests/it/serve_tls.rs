@@ -224,6 +224,11 @@ fn a_new_source_that_the_kernel_keeps_closed_is_said() {
     let served = Served::start(&world, &[]);
     let added = world.ok(&["source", "add", "b", "--name", "b"]).stdout;
     assert!(added.contains("local-agent serve stop"), "{added}");
+    world.write("a/deep/foal.md", "# Foal\n\nThe foal sleeps.\n");
+    let below = world
+        .ok(&["source", "add", "a/deep", "--name", "deep"])
+        .stdout;
+    assert!(!below.contains("serve stop"), "{below}");
     let said = served.get("/api/status").json()["stale"].to_string();
     assert!(
         said.contains("the source `b` lies outside of the folders"),
@@ -233,6 +238,7 @@ fn a_new_source_that_the_kernel_keeps_closed_is_said() {
         said.contains("local-agent serve, once the running server is ended"),
         "{said}"
     );
+    world.ok(&["serve", "stop"]);
     drop(served);
     let served = Served::start(&world, &[]);
     let said = served.get("/api/status").json()["stale"].to_string();
