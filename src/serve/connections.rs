@@ -14,6 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::running::Claim;
 use super::{House, TlsIdentity, guard};
 use local_agent_text::error::{ErrorCode, Failure};
 
@@ -41,12 +42,13 @@ pub(super) async fn listen(address: SocketAddr) -> Done<TcpListener> {
     })
 }
 
-/// Serves connections until a termination signal, and lets running requests finish.
-pub(super) async fn accept(listener: TcpListener, house: Arc<House>) -> Done<()> {
+/// Serves connections until a termination signal, or until somebody asks this server to end, and
+/// lets running requests finish.
+pub(super) async fn accept(listener: TcpListener, house: Arc<House>, claim: &Claim) -> Done<()> {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let listeners = Arc::clone(&house.listeners);
-    let mut end = std::pin::pin!(asked_to_end());
+    let mut end = std::pin::pin!(told_to_end(claim));
     loop {
         let next = async {
             let place = Arc::clone(&places).acquire_owned().await;
@@ -103,8 +105,16 @@ async fn serve_one(
     let _ = watcher.watch(connection).await;
 }
 
+/// Waits for a termination signal, or for somebody who asks this server to end.
+async fn told_to_end(claim: &Claim) -> Done<()> {
+    tokio::select! {
+        signalled = signalled() => signalled,
+        () = claim.asked_to_end() => Ok(()),
+    }
+}
+
 /// Waits for a termination signal.
-async fn asked_to_end() -> Done<()> {
+async fn signalled() -> Done<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

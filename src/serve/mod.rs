@@ -72,7 +72,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 
 pub(crate) use access::{TOKEN_FILE, Visitor, kept_token, token};
 pub(crate) use links::invite;
-pub(crate) use running::{RunningServer, is_running, refuse_second, running};
+pub(crate) use running::{RunningServer, ask_to_end, is_running, refuse_second, running};
 pub(crate) use tls::TlsIdentity;
 pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
 
@@ -286,8 +286,8 @@ pub(crate) fn link(url: &str, key: &str) -> String {
     format!("{url}/enter?key={key}")
 }
 
-/// Serves until a termination signal; running requests are then finished. `ready` is called once
-/// with the address.
+/// Serves until a termination signal, or until [`ask_to_end`]; running requests are then finished.
+/// `ready` is called once with the address.
 ///
 /// # Errors
 /// `INVALID_ARGS` for an address that other machines can reach without a certificate or a proxy;
@@ -346,7 +346,7 @@ pub(crate) fn serve(
             started_at: settings.started_at.clone(),
         })?;
         ready(&Listening { address, url, link });
-        connections::accept(listener, house).await
+        connections::accept(listener, house, &claim).await
     });
     runtime.shutdown_timeout(connections::FAREWELL);
     ended

@@ -22,6 +22,13 @@ const FILE: &str = "serve.running.json";
 /// The lock that the running server holds.
 const LOCK: &str = "serve.lock";
 
+/// The file that asks the running server to end. A signal would need its process id, which means
+/// another process in another container, and Windows has no such signal.
+const END: &str = "serve.end";
+
+/// The interval at which the running server looks for that file.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// A running server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RunningServer {
@@ -53,6 +60,17 @@ pub(crate) fn running(state_dir: &Path) -> Result<Option<RunningServer>> {
 pub(crate) fn is_running(state_dir: &Path) -> bool {
     let folder = StateDirectory::open_configured(state_dir);
     folder.is_ok_and(|folder| folder.is_some_and(|folder| is_held(&folder)))
+}
+
+/// Asks the running server to end. It answers the requests that it has, and ends within a few
+/// seconds after them.
+///
+/// # Errors
+/// `WRITE_ERROR` when the state folder cannot be written.
+pub(crate) fn ask_to_end(state_dir: &Path) -> Result<()> {
+    let failed = |e: std::io::Error| lost(state_dir, END, &e);
+    let folder = StateDirectory::make_configured(state_dir).map_err(failed)?;
+    folder.replace(END, b"").map_err(failed)
 }
 
 /// Checks that no server runs on this state folder.
@@ -104,8 +122,9 @@ impl Claim {
         refuse_second_in(&folder)?;
         let holder = format!("pid {}, `local-agent serve`", std::process::id());
         let lock = JobLock::take_in(&folder, LOCK, &holder, Duration::ZERO)?;
-        // The file of a killed server.
+        // The files of a killed server.
         folder.remove(FILE).map_err(failed)?;
+        folder.remove(END).map_err(failed)?;
         Ok(Self {
             folder,
             _lock: lock,
@@ -120,11 +139,24 @@ impl Claim {
             .replace(FILE, (text + "\n").as_bytes())
             .map_err(|e| lost(self.folder.path(), FILE, &e))
     }
+
+    /// Waits until somebody asks this server to end.
+    pub(super) async fn asked_to_end(&self) {
+        while !self.is_asked_to_end() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// A state folder that cannot be read asks for nothing.
+    fn is_asked_to_end(&self) -> bool {
+        self.folder.metadata(END).is_ok_and(|file| file.is_some())
+    }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
         let _ = self.folder.remove(FILE);
+        let _ = self.folder.remove(END);
     }
 }
 
@@ -156,11 +188,17 @@ mod tests {
                 .message
                 .contains("at http://127.0.0.1:8377 (process 7)")
         );
+        assert!(!claim.is_asked_to_end());
+        ask_to_end(state).unwrap();
+        assert!(claim.is_asked_to_end());
         drop(claim);
-        assert!(running(state).unwrap().is_none() && !state.join(FILE).exists());
+        assert!(running(state).unwrap().is_none());
+        assert!(!state.join(FILE).exists() && !state.join(END).exists());
         // The file of a killed server names no server.
         std::fs::write(state.join(FILE), "{").unwrap();
         assert!(running(state).unwrap().is_none());
-        Claim::make(state).unwrap();
+        // What was asked of a killed server does not end the next one.
+        ask_to_end(state).unwrap();
+        assert!(!Claim::make(state).unwrap().is_asked_to_end());
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use quote::ToTokens as _;
 use syn::{Attribute, ImplItem, Item, Meta};
@@ -196,7 +197,19 @@ pub(crate) fn source_files(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-fn sources_of(package: &'static str) -> Vec<Source> {
+/// The sources of all packages, read once: several rules are about the same files.
+static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(|| {
+    let packages = PACKAGES.iter();
+    packages.flat_map(|package| read_sources(package)).collect()
+});
+
+fn sources_of(package: &str) -> impl Iterator<Item = &'static Source> {
+    SOURCES
+        .iter()
+        .filter(move |source| source.package == package)
+}
+
+fn read_sources(package: &'static str) -> Vec<Source> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join(package)
         .join("src");
@@ -243,13 +256,6 @@ fn sources_of(package: &'static str) -> Vec<Source> {
             code,
             types,
         })
-        .collect()
-}
-
-fn sources() -> Vec<Source> {
-    PACKAGES
-        .iter()
-        .flat_map(|package| sources_of(package))
         .collect()
 }
 
@@ -347,10 +353,52 @@ fn every_package_is_read() {
     }
 }
 
+/// `cargo test` runs the examples of documentation only where the manifest does not turn them off.
+#[test]
+fn every_example_of_the_documentation_runs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for package in PACKAGES {
+        let manifest = fs::read_to_string(root.join(package).join("Cargo.toml")).unwrap();
+        if !manifest.contains("doctest = false") {
+            continue;
+        }
+        let mut files = Vec::new();
+        source_files(&root.join(package).join("src"), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(
+                !has_example(&text),
+                "{} has an example that never runs",
+                file.display()
+            );
+        }
+    }
+}
+
+/// Whether the documentation in this source has a block of code that would run.
+fn has_example(source: &str) -> bool {
+    let lines = source.lines().map(str::trim_start);
+    let fences = lines.filter_map(|line| {
+        let text = line.strip_prefix("///").or(line.strip_prefix("//!"))?;
+        text.trim_start().strip_prefix("```")
+    });
+    // Every other fence ends a block.
+    fences.step_by(2).any(|kind| kind.trim() != "text")
+}
+
+#[test]
+fn an_example_is_told_from_plain_text() {
+    assert!(has_example("/// Adds.\n/// ```\n/// add(1, 2);\n/// ```"));
+    assert!(has_example("//! ```text\n//! a\n//! ```\n/// ```rust"));
+    assert!(!has_example(
+        "//! ```text\n//! a\n//! ```\nlet x = \"```\";"
+    ));
+}
+
 /// Fails for every file outside `homes` that contains one of `words`.
 fn only_in(homes: &[&str], words: &[&str], why: &str) {
     let mut found = Vec::new();
-    for source in sources() {
+    for source in SOURCES.iter() {
         let place = source.place();
         if homes.iter().any(|home| place.starts_with(home)) {
             continue;
@@ -487,7 +535,7 @@ fn every_field_of_the_configuration_is_read() {
     let file = "crates/agent/src/config/mod.rs";
     let names = field_names(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
     assert!(names.len() > 40);
-    let sources = sources();
+    let sources = &*SOURCES;
     for name in names {
         let read = sources
             .iter()
@@ -503,8 +551,11 @@ fn a_package_defines_no_type_name_twice() {
     for package in PACKAGES {
         let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for source in sources_of(package) {
-            for name in source.types {
-                places.entry(name).or_default().push(source.path.clone());
+            for name in &source.types {
+                places
+                    .entry(name.clone())
+                    .or_default()
+                    .push(source.path.clone());
             }
         }
         for (name, paths) in places.iter().filter(|(_, paths)| paths.len() > 1) {

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -187,11 +187,14 @@ pub(super) fn stop(context: &Context) -> Result<ExitCode> {
         ErrorCode::ServerUnreachable => failure.with_hint("nothing to do: no server runs"),
         _ => failure,
     })?;
-    send_end(&server)?;
+    serve::ask_to_end(&config.state_dir)?;
     let began = Instant::now();
-    while serve::is_running(&config.state_dir) {
+    while runs_still(&config.state_dir, &server) {
         if began.elapsed() > LONGEST_END {
-            let message = format!("process {} has not ended yet", server.pid);
+            let message = format!(
+                "process {} has not ended yet; it ends as soon as it can",
+                server.pid
+            );
             return Err(
                 Failure::new(ErrorCode::ServerBusy, message).with_hint("local-agent serve status")
             );
@@ -203,29 +206,10 @@ pub(super) fn stop(context: &Context) -> Result<ExitCode> {
     context.say(&view, &format!("ended: process {pid}"))
 }
 
-/// Sends a termination signal. The server holds its lock, so its process id is still its own.
-#[cfg(unix)]
-fn send_end(server: &RunningServer) -> Result<()> {
-    use rustix::process::{Pid, Signal, kill_process};
-    let pid = i32::try_from(server.pid).ok().and_then(Pid::from_raw);
-    let sent = pid.map(|pid| kill_process(pid, Signal::TERM));
-    match sent {
-        Some(Ok(())) => Ok(()),
-        Some(Err(e)) => Err(Failure::new(
-            ErrorCode::ServerBusy,
-            format!("process {} cannot be ended: {e}", server.pid),
-        )
-        .with_hint(format!("as the user who started it: kill {}", server.pid))),
-        None => Err(Failure::internal("a process has no id")),
-    }
-}
-
-/// Fails: Windows has no signal that asks another process to end.
-#[cfg(not(unix))]
-fn send_end(server: &RunningServer) -> Result<()> {
-    let message = "this system cannot ask a process without a window to end";
-    Err(Failure::new(ErrorCode::InvalidArgs, message)
-        .with_hint(format!("taskkill /F /PID {}", server.pid)))
+/// Whether this server runs, and no later one in its place.
+fn runs_still(state_dir: &Path, server: &RunningServer) -> bool {
+    let named = serve::running(state_dir).ok().flatten();
+    serve::is_running(state_dir) && named.is_none_or(|named| named == *server)
 }
 
 /// Reports whether a server runs, and whether it answers.

@@ -81,11 +81,6 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
     ),
     ("set HOME", "fixes/environments.rs", "a_user_has_no_home"),
     (
-        "as the user who started it: kill {}",
-        "fixes/environments.rs",
-        "a_server_of_another_user_is_stopped",
-    ),
-    (
         "end other processes; `watch` tries again by itself",
         "fixes/environments.rs",
         "no_thread_is_left_for_a_round_of_watch",
@@ -142,9 +137,6 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Hints without a test, by reason.
-const WITHOUT_TEST: &[(&str, &[&str])] = &[("Windows", &["taskkill /F /PID {}"])];
-
 /// The beginnings of texts that name a command and are no advice after a failure.
 const NO_HINTS: &[&str] = &[
     "# Configuration",
@@ -173,9 +165,8 @@ fn every_hint_is_followed_or_has_a_reason() {
         .flat_map(|page| page.lines())
         .map(plain)
         .collect();
-    let without = WITHOUT_TEST.iter().flat_map(|(_, hints)| hints.iter());
-    let elsewhere = FOLLOWED_ELSEWHERE.iter().map(|(hint, ..)| hint);
-    let known: BTreeSet<&str> = without.chain(elsewhere).copied().collect();
+    let elsewhere = FOLLOWED_ELSEWHERE.iter().map(|(hint, ..)| *hint);
+    let known: BTreeSet<&str> = elsewhere.collect();
     let hints = hints_in_source();
     assert!(hints.len() > 250, "only {} hints were found", hints.len());
     let missing: Vec<&String> = hints
