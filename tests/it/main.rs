@@ -26,6 +26,7 @@ mod embed;
 mod emptied;
 mod eval;
 mod everyday;
+mod extracted_answers;
 mod extracted_kinds;
 mod filters;
 mod fixes;

@@ -159,14 +159,8 @@ fn passage(
     }
     out.retain(|line| line.iter().any(|run| !run.text.is_empty()) || line.is_empty());
     let front = front(answer, shown, pieces, title);
-    if let (Some(front), Some(line)) = (front, out.first_mut()) {
-        line.insert(
-            0,
-            TextRun {
-                text: front,
-                bold: true,
-            },
-        );
+    if let Some(front) = front {
+        add_front(&mut out, front, pieces);
     }
     let labels = all.iter().map(|p| (p.label, p.span));
     let numbers = sources.numbers(labels);
@@ -177,6 +171,21 @@ fn passage(
         });
     }
     out
+}
+
+/// Adds the text before a passage: on its first line, or on a line of its own above a list or a
+/// table.
+fn add_front(out: &mut Vec<TextLine>, front: String, pieces: &[&ShownPiece]) {
+    let begins = pieces.first().map(|piece| piece.form);
+    let is_apart = matches!(
+        begins,
+        Some(PieceForm::Item | PieceForm::Header | PieceForm::Row | PieceForm::Code)
+    );
+    let run = |text: String| TextRun { text, bold: true };
+    match out.first_mut() {
+        Some(line) if !is_apart => line.insert(0, run(front)),
+        _ => out.insert(0, vec![run(front.trim_end().to_owned())]),
+    }
 }
 
 /// The title at the end of a passage that begins with a property of the note: the property does not
@@ -210,6 +219,10 @@ fn front(
     };
     match (title, &shown.date) {
         (Some(title), _) => Some(format!("{}: ", plain(title))),
+        (None, Some(day)) if is_closest && !shown.title.contains(&day.to_string()) => {
+            Some(format!("{}, {day}: ", shown.title))
+        }
+        (None, Some(_)) if is_closest => Some(format!("{}: ", shown.title)),
         (None, Some(day)) if !says(&day.to_string()) => Some(format!("{day}: ")),
         _ if is_closest || is_property && !says(&shown.title) => Some(format!("{}: ", shown.title)),
         _ => None,
@@ -324,10 +337,11 @@ fn folded_run(text: &str, bold: bool) -> TextRun {
     }
 }
 
-/// Words without markup on one line.
+/// Words without markup on one line. What is crossed out keeps its marks: without them it would say
+/// the opposite of what its author means.
 fn folded(text: &str) -> String {
     let text = text.replace("\n> ", "\n").replace("\n>", "\n");
-    plain(&text)
+    plain(&text.replace("~~", "\\~\\~"))
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")
@@ -354,12 +368,49 @@ fn property_line(line: &str) -> String {
     let bare = line.trim();
     let shown = match bare.split_once(':') {
         Some((key, value)) if !bare.starts_with('-') => {
-            let value = value.trim().trim_matches(['"', '\'']);
-            format!("{key}: {}", plain(value)).trim_end().to_owned()
+            let value = property_value(value.trim());
+            format!("{key}: {value}").trim_end().to_owned()
         }
         _ => plain(bare.trim_start_matches("- ").trim_matches(['"', '\''])),
     };
     format!("{}{shown}", " ".repeat(indent))
+}
+
+/// The value of a property without quotation marks and brackets: `[tea, "black coffee"]` is "tea,
+/// black coffee".
+fn property_value(value: &str) -> String {
+    let unquoted = |part: &str| plain(part.trim().trim_matches(['"', '\'']));
+    let list = value
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .filter(|inner| !inner.starts_with('['));
+    match list {
+        Some(inner) => {
+            let parts: Vec<String> = flow_items(inner).into_iter().map(unquoted).collect();
+            parts.join(", ")
+        }
+        None => unquoted(value),
+    }
+}
+
+/// The parts of a list between commas, but for commas inside quotation marks.
+fn flow_items(list: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut quote = None;
+    let mut start = 0;
+    for (at, c) in list.char_indices() {
+        match quote {
+            Some(open) if open == c => quote = None,
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            None if c == ',' => {
+                parts.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&list[start..]);
+    parts
 }
 
 /// The lines of a code block without its fences, indented.
@@ -528,6 +579,28 @@ fn bytes<'s>(snapshot: &'s EvidenceSnapshot, piece: &ShownPiece) -> Option<&'s s
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_property_with_a_list_reads_as_words() {
+        for (line, words) in [
+            ("tags: [project, garden]", "tags: project, garden"),
+            (
+                r#"attendees: ["Ines Carvalho", "Reis, Duarte"]"#,
+                "attendees: Ines Carvalho, Reis, Duarte",
+            ),
+            (r#"owner: "[[Ines]]""#, "owner: Ines"),
+            ("title: [[Ines]]", "title: Ines"),
+            ("rating: 4", "rating: 4"),
+            ("note: it's late, it's dark", "note: it's late, it's dark"),
+        ] {
+            assert_eq!(property_line(line), words);
+        }
+    }
+
+    #[test]
+    fn what_is_crossed_out_keeps_its_marks() {
+        assert_eq!(folded("at ~~noon~~ **one**"), "at ~~noon~~ one");
+    }
+
     use super::super::extractive::Computed;
     use super::*;
 

@@ -9,7 +9,8 @@ use super::question::{Operation, ParsedQuestion, QuestionKind};
 use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit, leads_in};
-use super::{lists, newest, rows, sides, steps, times};
+use super::whole_rows::{self, RowCount};
+use super::{announced_items, lists, newest, rows, sides, steps, times};
 use local_agent_verify::says_nothing_new;
 
 /// Maximum number of passages for one question, and of characters in all of them together.
@@ -85,26 +86,46 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
         .filter(|best| !rows::is_undecided(ranked, best));
     let shown = fitting.map(|best| passages(ranked, best));
     match shown.filter(|shown| says_something(ranked, shown)) {
-        Some(shown) => Choice::certain(shown),
+        Some(shown) => counted(ranked, shown),
         None => closest(ranked),
     }
 }
 
-/// Whether a piece of the passages is a statement: the verifier passes no answer of questions,
-/// introductions and courtesies alone.
+/// The answer of these passages, each with all rows of its table that the question means. It says how
+/// many rows, or items of an announced list, are left out.
+pub(super) fn counted(ranked: &Ranked<'_>, mut passages: Vec<Passage>) -> Choice {
+    let rows: Vec<RowCount> = passages
+        .iter_mut()
+        .filter_map(|passage| whole_rows::complete(ranked, passage))
+        .collect();
+    let shown = rows.iter().map(|count| count.shown).sum();
+    let all = rows.iter().map(|count| count.all).sum();
+    let items = passages
+        .iter()
+        .find_map(|passage| announced_items::counts(ranked, passage));
+    match items.filter(|_| shown == all) {
+        Some(items) => Choice::part_of(passages, items, "items"),
+        None => Choice::part_of(passages, (shown, all), "rows"),
+    }
+}
+
+/// Whether a piece of the passages is a statement: questions, introductions and courtesies alone are
+/// no answer.
 fn says_something(ranked: &Ranked<'_>, passages: &[Passage]) -> bool {
     passages.iter().any(|passage| {
         let note = ranked.found.notes.get(passage.note);
         let texts = passage.pieces.iter();
         let mut texts = texts.filter_map(|piece| Some(note?.slice(&piece.span).trim_end()));
-        texts.any(|text| !text.ends_with(['?', '？']) && !says_nothing_new(text))
+        texts.any(|text| !text.ends_with(['?', '？', ':', '：']) && !says_nothing_new(text))
     })
 }
 
 /// The unit to show if it fits: the best one, or, for a question for a reason, the best of those
-/// nearly as good that say "because".
+/// nearly as good that say "because". A link alone does not say how to do a thing.
 fn first_choice<'r>(ranked: &'r Ranked<'_>) -> Option<&'r Candidate> {
-    let best = ranked.best()?;
+    let asks_how = ranked.question.kind == QuestionKind::Steps;
+    let is_open = |c: &&Candidate| !asks_how || !steps::is_link(ranked.found, c);
+    let best = ranked.order.iter().find(is_open)?;
     let gives_reason = |c: &&Candidate| {
         let unit = ranked.unit(c.index);
         c.score >= NEARLY_BEST * best.score
@@ -160,7 +181,11 @@ pub(super) fn closest(ranked: &Ranked<'_>) -> Choice {
         };
         let shown = passages.iter().any(|p| p.shows(unit.note, &unit.span));
         if candidate.features.empty < 1.0 && !shown {
-            passages.extend(around(ranked, candidate.index));
+            let mut passage = around(ranked, candidate.index);
+            if let Some(passage) = &mut passage {
+                passage.date = unit.entry_day;
+            }
+            passages.extend(passage);
         }
     }
     Choice {
@@ -261,7 +286,7 @@ fn is_property(ranked: &Ranked<'_>, c: &Candidate) -> bool {
 }
 
 /// Adds a passage; if it shares pieces with another passage of its note, they are merged.
-fn add(out: &mut Vec<Passage>, passage: Passage) {
+pub(super) fn add(out: &mut Vec<Passage>, passage: Passage) {
     match out.iter_mut().find(|other| shares_piece(&passage, other)) {
         Some(other) => {
             let new = passage.pieces.into_iter();
@@ -328,7 +353,7 @@ pub(super) fn around(ranked: &Ranked<'_>, index: usize) -> Option<Passage> {
         with_title(ranked, unit, &mut out);
     }
     if ranked.question.wants.time {
-        out.date = unit.date;
+        out.date = unit.entry_day;
     }
     if ranked.question.wants.reason || needs_next(ranked, unit, index) {
         with_next(ranked, index, &mut out);
@@ -395,7 +420,8 @@ fn announced_list(ranked: &Ranked<'_>, unit: &Unit) -> Option<Passage> {
     }
     let mut out = lists::list(ranked, unit, unit.outer?)?;
     out.keys.push(unit.span.clone());
-    (out.len() <= MAX_LENGTH).then_some(out)
+    passage::cut(&mut out, MAX_LENGTH);
+    out.shows(unit.note, &unit.span).then_some(out)
 }
 
 /// Whether most items of the unit's list have what the question asks for.

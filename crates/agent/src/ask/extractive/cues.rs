@@ -560,6 +560,7 @@ pub(super) fn asked_verb<'t>(words: &[&'t str]) -> Option<&'t str> {
 
 /// Words before the thing that is counted.
 const COUNTED: WordList = list(DATA, "counted");
+const REPEATS: WordList = list(DATA, "counted.repeats");
 
 /// Words for amounts of a thing, and the words between them and the thing: "bags of".
 const MEASURES: WordList = list(DATA, "measures");
@@ -581,11 +582,21 @@ pub(super) fn counted(text: &str) -> Option<&str> {
     behind.get(thing).copied()
 }
 
+/// The unit directly behind "how many", in small letters: the answer is an amount, and no number of
+/// things. "How many times" asks for a number of things.
+pub(super) fn counted_unit(text: &str) -> Option<String> {
+    let mut words = split(text).skip_while(|word| !holds(COUNTED, &word.to_lowercase()));
+    let unit = words.nth(1)?.to_lowercase();
+    let is_unit = local_agent_verify::unit(&unit).is_some() && !holds(REPEATS, &unit);
+    is_unit.then_some(unit)
+}
+
+fn is_measure(word: &str) -> bool {
+    holds(MEASURES, word) || holds(SIZES, word) || local_agent_verify::unit(word).is_some()
+}
+
 /// The position of the thing behind a measure: "flour" in "kg of flour".
 fn measured(lower: &[String], measure: usize) -> Option<usize> {
-    let is_measure = |word: &str| {
-        holds(MEASURES, word) || holds(SIZES, word) || local_agent_verify::unit(word).is_some()
-    };
     let mut at = measure;
     while is_measure(lower.get(at)?) {
         at += 1;
@@ -749,6 +760,19 @@ pub(super) fn compared_attributes(lower: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_amount_is_told_from_a_number_of_things() {
+        for (text, unit) in [
+            ("How many kilos of coffee did I buy?", Some("kilos")),
+            ("How many km did I run in May?", Some("km")),
+            ("Wie viele Stunden hat er gearbeitet?", Some("stunden")),
+            ("How many times did I run in May?", None),
+            ("How many recipes do I have?", None),
+        ] {
+            assert_eq!(counted_unit(text).as_deref(), unit, "{text}");
+        }
+    }
 
     #[test]
     fn the_language_of_a_question_is_that_of_its_function_words() {

@@ -85,20 +85,31 @@ fn add(
     for piece in &passage.pieces {
         let item = holding(snapshot, note, &piece.span)
             .ok_or_else(|| Failure::internal("a passage is not in the evidence"))?;
-        let span = ByteSpan::new(piece.span.start, piece.span.end)
-            .ok_or_else(|| Failure::internal("a passage has no extent"))?;
-        let joint = last.map_or_else(String::new, |last| joint(note, last, piece));
-        let before = match last {
-            None if !draft.segments().is_empty() => "\n\n",
-            _ => joint.as_str(),
-        };
-        if !before.is_empty() {
-            draft.push(Segment::Text(before.to_owned()));
+        let mut joint = last.map_or_else(String::new, |last| joint(note, last, piece));
+        for (nth, part) in quoted_lines(note, piece).into_iter().enumerate() {
+            if nth > 0 {
+                " ".clone_into(&mut joint);
+            }
+            let span = ByteSpan::new(part.span.start, part.span.end)
+                .ok_or_else(|| Failure::internal("a passage has no extent"))?;
+            let before = match last {
+                None if nth == 0 && !draft.segments().is_empty() => "\n\n",
+                _ => joint.as_str(),
+            };
+            if !before.is_empty() {
+                draft.push(Segment::Text(before.to_owned()));
+            }
+            draft.push(Segment::Quote {
+                label: item.label,
+                span,
+            });
+            pieces.push(ShownPiece {
+                label: item.label,
+                span,
+                form: part.form,
+                joint: joint.clone(),
+            });
         }
-        draft.push(Segment::Quote {
-            label: item.label,
-            span,
-        });
         if !matches!(piece.form, PieceForm::Header | PieceForm::Heading) {
             let before = if piece.form == PieceForm::Code {
                 "\n\n"
@@ -108,12 +119,6 @@ fn add(
             draft.push(Segment::Text(before.to_owned()));
             draft.push(Segment::Cite(item.label));
         }
-        pieces.push(ShownPiece {
-            label: item.label,
-            span,
-            form: piece.form,
-            joint,
-        });
         last = Some(piece);
     }
     Ok(Shown {
@@ -126,6 +131,44 @@ fn add(
         date: passage.date,
         title: note.title.clone(),
     })
+}
+
+/// The lines of a piece, each without the marks of the block quote that it is in: inside an answer
+/// they would begin a new quote. One part for a piece that is not in a quote.
+fn quoted_lines(note: &NoteText, piece: &Piece) -> Vec<Piece> {
+    let whole = vec![piece.clone()];
+    if !matches!(piece.form, PieceForm::Text | PieceForm::Item) {
+        return whole;
+    }
+    let text = note.slice(&piece.span);
+    let mut parts = Vec::new();
+    let mut start = piece.span.start;
+    for line in text.split_inclusive('\n') {
+        let marks = match start == piece.span.start {
+            true => 0,
+            false => quote_marks(line),
+        };
+        let words = line.get(marks..).unwrap_or("").trim_end();
+        let span = start + marks..start + marks + words.len();
+        start += line.len();
+        if !words.is_empty() {
+            let form = match parts.is_empty() {
+                true => piece.form,
+                false => PieceForm::Text,
+            };
+            parts.push(Piece { span, form });
+        }
+    }
+    let is_quote = text.lines().skip(1).any(|line| quote_marks(line) > 0);
+    if is_quote { parts } else { whole }
+}
+
+/// How many bytes of a line are marks of block quotes, with the blanks around them.
+fn quote_marks(line: &str) -> usize {
+    let words = line.trim_start_matches(['>', ' ', '\t']);
+    let marks = line.len() - words.len();
+    let has_mark = line.get(..marks).is_some_and(|marks| marks.contains('>'));
+    if has_mark { marks } else { 0 }
 }
 
 /// The text between two pieces of one passage.

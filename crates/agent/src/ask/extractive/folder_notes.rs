@@ -1,20 +1,21 @@
-//! Lists the notes of a folder: "List all recipes", "Which books do I have?"
+//! Lists or counts the notes of a folder: "List all recipes", "How many books do I have?"
 
 use std::collections::BTreeSet;
 
 use super::cues;
 use super::passage;
-use super::question::{ParsedQuestion, QuestionKind, Term};
+use super::question::{Operation, ParsedQuestion, QuestionKind, Term};
+use super::totals;
 use super::{Extracted, Lookup, MoreNotes, NoteText, Passage};
 use local_agent_text::error::Result;
 
 /// Maximum number of notes that are shown.
 const MOST: usize = 40;
 
-/// The word that may name a folder: the only one of a question that asks for a list, and for nothing
-/// more exact.
+/// The word that may name a folder: the only one of a question that asks for a list or a number, and
+/// for nothing more exact.
 fn asked(question: &ParsedQuestion) -> Option<&Term> {
-    let asks_for_all = question.kind == QuestionKind::List
+    let asks_for_all = (question.kind == QuestionKind::List || counts(question))
         && question.period.is_none()
         && !question.has_unclear_time
         && question.constraints.is_empty()
@@ -29,8 +30,13 @@ fn asked(question: &ParsedQuestion) -> Option<&Term> {
     }
 }
 
-/// Whether a question asks for more than one thing: it begins with a verb such as "list", or asks
-/// which there are and has its word in the English plural. "Which oven do we have?" asks for one.
+fn counts(question: &ParsedQuestion) -> bool {
+    question.kind == QuestionKind::Total(Operation::Count)
+}
+
+/// Whether a question asks for more than one thing: it begins with a verb such as "list", asks how
+/// many there are, or asks which there are and has its word in the English plural. "Which oven do we
+/// have?" asks for one.
 fn asks_for_several(question: &ParsedQuestion, term: &Term) -> bool {
     let lower = question.text.to_lowercase();
     let mut words = cues::split(&lower);
@@ -39,7 +45,8 @@ fn asks_for_several(question: &ParsedQuestion, term: &Term) -> bool {
         .is_some_and(|first| cues::holds(cues::ENUMERATE, first));
     let word = term.word.to_lowercase();
     let is_plural = word.ends_with('s') && word != term.stem;
-    begins || is_plural && words.any(|word| cues::holds(cues::OWNED, word))
+    let is_several = is_plural || counts(question);
+    begins || is_several && words.any(|word| cues::holds(cues::OWNED, word))
 }
 
 /// The titles of the notes in the folders that the question names; `None` if it asks for more than
@@ -65,11 +72,12 @@ pub(super) fn extract(
         return Ok(None);
     }
     let why = said(&notes, passages.len(), all);
+    let computed = counts(question).then(|| totals::counted(all, &term.word, all));
     Ok(Some(Extracted {
         notes,
         passages,
         certain: true,
-        computed: None,
+        computed,
         why: Some(why),
     }))
 }
@@ -131,7 +139,11 @@ mod tests {
             ("Which recipes did I write in May?", None),
             ("List the steps of the sourdough recipe", None),
             ("Summarize the recipes", None),
-            ("How many recipes are there?", None),
+            ("How many recipes are there?", Some("recipes")),
+            ("How many recipes do I have?", Some("recipes")),
+            ("Wie viele Rezepte habe ich?", Some("rezepte")),
+            ("How many recipes use rye?", None),
+            ("How many recipes did I write in May?", None),
             ("Who wrote the recipes?", None),
         ];
         let wrong: Vec<_> = cases

@@ -31,6 +31,7 @@
 mod across;
 mod ages;
 mod amounts;
+mod announced_items;
 mod attributes;
 mod calendar;
 mod choose;
@@ -69,6 +70,7 @@ mod times;
 mod totals;
 mod units;
 mod versions;
+mod whole_rows;
 
 use std::collections::HashSet;
 

@@ -192,9 +192,20 @@ pub(super) fn announced(found: Found<'_>, note: &NoteText, unit: &Unit) -> Vec<P
     let Some((outer, _)) = next else {
         return Vec::new();
     };
-    let pieces = whole_block(found, unit.note, outer);
-    let long = pieces.iter().map(|p| p.span.len()).sum::<usize>() > ANNOUNCED;
-    if long { Vec::new() } else { pieces }
+    let mut announced = Passage::new(unit.note, whole_block(found, unit.note, outer));
+    cut(&mut announced, ANNOUNCED);
+    announced.pieces
+}
+
+/// Leaves out the last pieces of a passage that is longer than `most` bytes.
+pub(super) fn cut(passage: &mut Passage, most: usize) {
+    let mut length = 0;
+    let fits = |piece: &&Piece| {
+        length += piece.span.len();
+        length <= most
+    };
+    let kept = passage.pieces.iter().take_while(fits).count();
+    passage.pieces.truncate(kept);
 }
 
 /// The words of a note's first heading, as text, because a heading is not cited.

@@ -7,8 +7,8 @@ use super::confidence;
 use super::passage::{self, Passage};
 use super::rank::{Candidate, Found, Ranked};
 use super::score;
-use super::units::{Form, leads_in};
-use local_agent_text::markdown::BlockKind;
+use super::units::{self, Form, leads_in};
+use local_agent_text::markdown::{BlockKind, is_list_of_links};
 
 /// A section of at most this many bytes is shown whole.
 const SHORT_SECTION: usize = 1200;
@@ -72,7 +72,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
             .pieces
             .iter()
             .all(|p| out[0].shows(extra.note, &p.span));
-        if !known {
+        if !known && !is_link(ranked.found, best) {
             out.push(extra);
         }
     }
@@ -105,6 +105,8 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<
         match note.kind_of(block) {
             // Tasks are no steps, unless the heading says of what.
             Some(BlockKind::List { .. }) if !is_headed && has_tasks(found, unit.note, block) => {}
+            // It says where the steps are.
+            Some(BlockKind::List { .. }) if leads_elsewhere(note.slice(&note.span_of(block))) => {}
             Some(BlockKind::List { ordered }) => {
                 listed = true;
                 if ordered && !numbered {
@@ -138,6 +140,22 @@ fn weigh<'r>(ranked: &'r Ranked<'_>, best: &'r Candidate) -> Option<StepSection<
         list,
         score: best.score + ABOVE * above + form,
     })
+}
+
+/// Whether a list consists of links, or of titles with the numbers of their pages.
+fn leads_elsewhere(list: &str) -> bool {
+    is_list_of_links(list)
+        || list
+            .lines()
+            .all(|line| units::leads_to_page(line.trim_end()))
+}
+
+/// Whether a unit is nothing but a link.
+pub(super) fn is_link(found: Found<'_>, candidate: &Candidate) -> bool {
+    let unit = found.unit(candidate.index);
+    let note = unit.and_then(|unit| found.note_of(unit));
+    unit.zip(note)
+        .is_some_and(|(unit, note)| units::is_link(note.slice(&unit.span)))
 }
 
 /// Whether an item of a list is a task.

@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 
 use super::calendar::{Day, Period};
-use super::choose::{Choice, around};
+use super::choose::{self, Choice, around};
 use super::confidence;
 use super::passage::Passage;
 use super::rank::{Candidate, Ranked};
 use super::score;
 use super::summary;
+use super::whole_rows;
 
 /// A unit is about the same thing as the best one if it covers this share of what the best one
 /// covers …
@@ -53,7 +54,7 @@ pub(super) fn latest(ranked: &Ranked<'_>) -> Option<Choice> {
         true => summary::of_note(ranked, ranked.unit(best.index)?.note)?,
         false => around(ranked, best.index)?,
     };
-    out.date = Some(day);
+    out.date = ranked.unit(best.index)?.entry_day;
     Some(Choice::certain(vec![out]))
 }
 
@@ -99,15 +100,18 @@ pub(super) fn in_period(ranked: &Ranked<'_>) -> Option<Choice> {
     }
     within.sort_by_key(|(_, day)| Reverse(*day));
     let mut out: Vec<Passage> = Vec::new();
-    for (candidate, day) in within {
+    for (candidate, _) in within {
         let unit = ranked.unit(candidate.index)?;
         if out.iter().any(|p| p.shows(unit.note, &unit.span)) {
             continue;
         }
         if let Some(mut passage) = around(ranked, candidate.index) {
-            passage.date = Some(day);
-            out.push(passage);
+            passage.date = unit.entry_day;
+            choose::add(&mut out, passage);
         }
+    }
+    for passage in &mut out {
+        whole_rows::complete(ranked, passage);
     }
     first(out, MOST, "passages")
 }

@@ -251,8 +251,23 @@ pub(super) fn asked_column(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) 
     first(&|at| goes_out(&lower, names, at))
         .or_else(|| first(&|at| is_asked_column(&ranked.question, names, at)))
         .or_else(|| first(&|at| money && is_money(names.get(at))))
+        .or_else(|| first(&|at| is_measured_column(ranked, at, rows)))
         .or_else(|| first(&|at| is_compared_column(&lower, names, at)))
         .or_else(|| numeric.last().copied().filter(|_| numeric.len() == 1))
+}
+
+/// Whether the cells of a column have the unit of which the question asks how many: "km".
+fn is_measured_column(ranked: &Ranked<'_>, column: usize, rows: &[usize]) -> bool {
+    let Some(unit) = cues::counted_unit(&ranked.question.text) else {
+        return false;
+    };
+    let mut cells = rows
+        .iter()
+        .filter(|row| !is_blank_cell(ranked.found, **row, column))
+        .filter_map(|row| cell_at(ranked.found, *row, column))
+        .peekable();
+    cells.peek().is_some()
+        && cells.all(|cell| cues::split(&cell.to_lowercase()).any(|word| word == unit))
 }
 
 /// Whether at least half of a column's cells have digits, and they are not dates or years.
@@ -366,16 +381,15 @@ pub(super) fn is_total_name(cell: &str) -> bool {
 }
 
 /// Whether a row or item is one of the things that the question counts: their name is in it or
-/// above it. A folder names notes and not the items of a list.
+/// above it. A folder names notes, and neither the items of a list nor the rows of a table.
 fn lists_counted(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     let Some(at) = ranked.question.counted else {
         return true;
     };
     let credit = candidate.credits.all.get(at).copied().unwrap_or(0.0);
-    let is_item = |unit: &&Unit| unit.form == Form::Item;
-    let item = ranked.unit(candidate.index).filter(is_item);
+    let unit = ranked.unit(candidate.index);
     let term = ranked.question.terms.get(at);
-    let in_folder_only = item
+    let in_folder_only = unit
         .zip(term)
         .is_some_and(|(unit, term)| items::only_folder_says(ranked, unit, term));
     credit >= confidence::ATTRIBUTE && !in_folder_only
@@ -417,6 +431,9 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let says = ranked.unit(best.index).is_some_and(|u| u.form != Form::Row);
     if says && best.features.kind > 0.0 && confidence::fits(ranked, best) {
         return None;
+    }
+    if cues::counted_unit(&ranked.question.text).is_some() {
+        return of_table(ranked, Operation::Sum);
     }
     let candidate = ranked.order.iter().take(8).find(|c| {
         let listed = ranked

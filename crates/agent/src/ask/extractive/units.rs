@@ -71,6 +71,9 @@ pub(super) struct Unit {
     pub before: Option<usize>,
     /// Its day: its own, otherwise that of its headings or its note.
     pub date: Option<Day>,
+    /// The day that is shown before it: the one it begins with, otherwise that of its headings or its
+    /// note. A day that it only mentions is not the day of the entry.
+    pub entry_day: Option<Day>,
     /// Retrieval score of its place, 0 to 1.
     pub rank: f32,
     /// Whether it ends by pointing the reader elsewhere with a link.
@@ -188,6 +191,10 @@ impl<'a> Cutter<'a> {
             task: None,
             stems: terms(&words).into_iter().collect(),
             date: calendar::latest(&value).or(self.note.date),
+            entry_day: match calendar::latest(&value) {
+                Some(_) => None,
+                None => self.note.date,
+            },
             rank: self.note.rank_at(&(0..self.note.text.len())),
             sayable: !quiet.contains(&property.key.to_lowercase().as_str()),
             plain: words,
@@ -228,6 +235,7 @@ impl<'a> Cutter<'a> {
         let own_day = (form != Form::Code)
             .then(|| calendar::latest(&words))
             .flatten();
+        let written = calendar::latest(&place.heading).or(self.note.date);
         Unit {
             note: self.index,
             rank: self.note.rank_at(&span),
@@ -238,11 +246,12 @@ impl<'a> Cutter<'a> {
             section,
             task: item.and_then(|i| self.note.blocks.get(i)?.task),
             stems: terms(&words).into_iter().collect(),
-            date: own_day
-                .or_else(|| calendar::latest(&place.heading))
-                .or(self.note.date),
+            date: own_day.or(written),
+            entry_day: own_day
+                .filter(|_| form == Form::Row || begins_with_day(&words))
+                .or(written),
             points_away: raw.trim_end_matches(['.', '!', ')']).ends_with("]]"),
-            sayable: is_sayable(form, raw, &words),
+            sayable: is_sayable(form, raw, &words) && !leads_to_page(line_at(text, span.start)),
             is_heading_line: form == Form::Sentence
                 && block.is_some_and(|b| self.is_heading_line(b, section)),
             plain: words,
@@ -430,6 +439,48 @@ fn is_mark(word: &str) -> bool {
 }
 
 /// Whether the unit carries information on its own.
+/// Whether a text begins with a day, as an entry of a log does.
+fn begins_with_day(words: &str) -> bool {
+    let begin: Vec<&str> = words.split_whitespace().take(LONGEST_DAY).collect();
+    calendar::latest(&begin.join(" ")).is_some()
+}
+
+/// Whether a line ends in dots and a number: "Descaling ........ 3".
+pub(super) fn leads_to_page(line: &str) -> bool {
+    let title = line.trim_end_matches(|c: char| c.is_ascii_digit());
+    let words = title.trim_end_matches(['.', '…', '·', ' ']);
+    let leader = title.get(words.len()..).unwrap_or("");
+    let dots = leader.chars().map(|c| match c {
+        ' ' => 0,
+        '…' => 3,
+        _ => 1,
+    });
+    title.len() < line.len() && !words.is_empty() && dots.sum::<usize>() >= FEWEST_DOTS
+}
+
+/// The line of a text that contains a position.
+fn line_at(text: &str, at: usize) -> &str {
+    let (before, behind) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = behind.find('\n').map_or(text.len(), |end| at + end);
+    text.get(start..end).unwrap_or("").trim_end()
+}
+
+/// This many dots between a title and a number lead to a page.
+const FEWEST_DOTS: usize = 4;
+
+/// The words of a day: "on 3 October 2026".
+const LONGEST_DAY: usize = 4;
+
+/// Whether a text is crossed out: its author no longer says it.
+fn is_crossed_out(raw: &str) -> bool {
+    let raw = raw.trim_end_matches(['.', '!', '?', ' ']);
+    let inner = raw
+        .strip_prefix("~~")
+        .and_then(|rest| rest.strip_suffix("~~"));
+    inner.is_some_and(|inner| !inner.contains("~~"))
+}
+
 fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     match form {
         Form::Code => return true,
@@ -446,14 +497,21 @@ fn is_sayable(form: Form, raw: &str, words: &str) -> bool {
     let formula = raw.starts_with("$$") || raw.starts_with("\\[");
     let links = raw.contains("[[") || raw.contains("](");
     let tells = tells(&without_links(raw)) || links && form != Form::Sentence && tells_links(words);
-    !hidden && !formula && !words.is_empty() && tells && !is_contents_entry(form, raw)
+    let is_gone = hidden || formula || is_crossed_out(raw) || is_contents_entry(form, raw);
+    !is_gone && !words.is_empty() && tells
 }
 
 /// Whether an item only links to a section of its own note, as in a list of contents.
 fn is_contents_entry(form: Form, raw: &str) -> bool {
     let raw = raw.trim();
     let is_local = raw.starts_with("[[#") || raw.starts_with('[') && raw.contains("](#");
-    form == Form::Item && is_local && link_length(raw) == raw.len()
+    form == Form::Item && is_local && is_link(raw)
+}
+
+/// Whether a text is nothing but a link.
+pub(super) fn is_link(raw: &str) -> bool {
+    let raw = raw.trim();
+    !raw.is_empty() && link_length(raw) == raw.len()
 }
 
 /// Whether links can be an answer: a list of names can, a bare address cannot.
@@ -512,4 +570,47 @@ fn link_length(text: &str) -> usize {
         .find(|c: char| c.is_whitespace() || c == '>')
         .unwrap_or(address.len());
     open + end + usize::from(open > 0 && address[end..].starts_with('>'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_a_contents_list_lead_to_a_page() {
+        for line in [
+            "Descaling ........ 3",
+            "1. Descaling…… 12",
+            "Gasket . . . . . 7",
+        ] {
+            assert!(leads_to_page(line), "{line}");
+        }
+        for line in [
+            "It was ... 3",
+            "Version 1.2.3",
+            "........ 3",
+            "And so on .....",
+        ] {
+            assert!(!leads_to_page(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_crossed_out_as_a_whole_is_gone() {
+        for (text, gone) in [
+            ("~~Do not wear gloves.~~", true),
+            ("~~Do not wear gloves~~.", true),
+            ("Meet at ~~noon~~ one.", false),
+            ("~~noon~~ one or ~~two~~", false),
+        ] {
+            assert_eq!(is_crossed_out(text), gone, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_entry_begins_with_its_day() {
+        assert!(begins_with_day("2026-06-11: The countertop is in!"));
+        assert!(begins_with_day("On 3 October 2026 it opens."));
+        assert!(!begins_with_day("Ines called: it opens on 3 October 2026"));
+    }
 }
