@@ -167,3 +167,50 @@ fn a_list_that_is_cut_says_so() {
     assert!(shown.contains("valve number 5 "), "{shown}");
     assert!(shown.contains(" of 40 items are shown."), "{shown}");
 }
+
+/// "Show me" was a word that the tasks had to have, and so were "June" and "week".
+#[test]
+fn tasks_are_found_by_the_day_they_are_due() {
+    let world = world(&[
+        (
+            "daily/2026-06-12.md",
+            "# Friday\n\n- [ ] Pay the insurance 📅 2026-06-15\n- [ ] Call the vet 📅 2026-06-20\n",
+        ),
+        (
+            "projects/brochure.md",
+            "# Brochure\n\n- [ ] Send proofs to Ines 📅 2026-06-30\n- [ ] Print it 📅 2026-09-01\n\
+             - [x] Pay the designer 📅 2026-06-02\n",
+        ),
+    ]);
+    for (question, tasks) in [
+        (
+            "Which tasks are due in June?",
+            &["insurance", "vet", "proofs"][..],
+        ),
+        ("What is due this week?", &["insurance", "vet"]),
+        (
+            "Show me all open tasks",
+            &["insurance", "vet", "proofs", "Print"],
+        ),
+    ] {
+        let shown = answer(&world, question);
+        for task in ["insurance", "vet", "proofs", "Print", "designer"] {
+            assert_eq!(
+                shown.contains(task),
+                tasks.contains(&task),
+                "{question}: {task}: {shown}"
+            );
+        }
+    }
+}
+
+/// "2,180" was either of two numbers, though the note is English.
+#[test]
+fn amounts_with_marks_between_thousands_are_compared() {
+    let note = "# Brochure\n\nThe brochure is printed in June, and these are the quotes that the printers sent us.\n\n\
+        | Printer | Price | Delivery |\n| --- | --- | --- |\n| Hanisch | 2,180 € | 12 days |\n\
+        | Flyerfix | 1,640 € | 5 days |\n| Oderdruck | 900 € | 9 days |\n";
+    let world = world(&[("brochure.md", note)]);
+    let shown = answer(&world, "What is the sum of the printer prices?");
+    assert!(shown.starts_with("4720 € = 2180 + 1640 + 900 "), "{shown}");
+}

@@ -37,7 +37,10 @@ pub(super) fn compute(
     let unit = ranked.unit(row)?;
     let things = things(ranked, cells(header), cells(unit))?;
     let written: Vec<&str> = things.iter().map(|thing| thing.written).collect();
-    let amounts = amounts::in_one_unit(&amounts::of_column(&written)?)?;
+    let amounts = amounts::in_one_unit(&amounts::of_column(
+        &written,
+        ranked.found.decimal_sign(unit.note),
+    )?)?;
     let all = amounts.iter();
     let best = match operation {
         Operation::Minimum => all.min_by_key(|amount| amount.parts)?,

@@ -35,15 +35,16 @@ impl Amount {
 }
 
 /// The amounts of a column, one for each cell; `None` if a cell is not an amount, or if it is not
-/// certain which mark is the decimal sign: `1.250` alone is either 1250 or 1.25.
-pub(super) fn of_column(cells: &[&str]) -> Option<Vec<Amount>> {
+/// certain which mark is the decimal sign: `1.250` alone is either 1250 or 1.25. `usual` is the
+/// decimal sign of the language of the note, and decides then.
+pub(super) fn of_column(cells: &[&str], usual: Option<char>) -> Option<Vec<Amount>> {
     let written: Option<Vec<WrittenAmount<'_>>> = cells
         .iter()
         .map(|cell| WrittenAmount::of_cell(cell))
         .collect();
     let written = written?;
     let numbers: Vec<&str> = written.iter().map(|amount| amount.number).collect();
-    let decimal = decimal_sign(&numbers)?;
+    let decimal = decimal_sign(&numbers, usual)?;
     written
         .into_iter()
         .map(|amount| amount.value(decimal))
@@ -246,9 +247,9 @@ enum MarkProof {
     Either,
 }
 
-/// The decimal sign of a column; `None` if its numbers contradict each other, or none of those with
-/// a mark decides.
-fn decimal_sign(numbers: &[&str]) -> Option<char> {
+/// The decimal sign of a column, the `usual` one if none of its numbers with a mark decides; `None` if
+/// they contradict each other.
+fn decimal_sign(numbers: &[&str], usual: Option<char>) -> Option<char> {
     let mut decimal = None;
     let mut is_open = false;
     for number in numbers {
@@ -262,7 +263,7 @@ fn decimal_sign(numbers: &[&str]) -> Option<char> {
         }
     }
     match (decimal, is_open) {
-        (None, true) => None,
+        (None, true) => usual,
         (known, _) => Some(known.unwrap_or('.')),
     }
 }
@@ -428,18 +429,32 @@ mod tests {
     use proptest::prelude::*;
 
     fn amount(text: &str) -> Option<(String, String)> {
-        let amounts = of_column(&[text])?;
+        let amounts = of_column(&[text], None)?;
         amounts.first().map(|a| (a.to_string(), a.unit.clone()))
     }
 
     fn column(cells: &[&str]) -> Option<Vec<String>> {
-        let amounts = of_column(cells)?;
+        let amounts = of_column(cells, None)?;
         Some(amounts.iter().map(Amount::to_string).collect())
     }
 
     fn total(cells: &[&str]) -> Option<String> {
-        let sum = sum(&in_one_unit(&of_column(cells)?)?)?;
+        let sum = sum(&in_one_unit(&of_column(cells, None)?)?)?;
         Some(format!("{sum} {}", sum.unit))
+    }
+
+    #[test]
+    fn the_language_of_the_note_decides_what_no_number_shows() {
+        let sums = |usual| {
+            let amounts = of_column(&["2,180 €", "900 €"], usual)?;
+            Some(sum(&in_one_unit(&amounts)?)?.to_string())
+        };
+        assert_eq!(sums(None), None);
+        assert_eq!(sums(Some('.')).as_deref(), Some("3080"));
+        assert_eq!(sums(Some(',')).as_deref(), Some("902.180"));
+        // A number that shows it is believed more than the language.
+        let shown = of_column(&["2,180 €", "9,50 €"], Some('.')).unwrap();
+        assert_eq!(shown[0].to_string(), "2.180");
     }
 
     #[test]
@@ -555,18 +570,18 @@ mod tests {
 
     #[test]
     fn sums_and_means_are_exact() {
-        let amounts = of_column(&["0.10 €", "0.20 €", "1.00 €"]).unwrap();
+        let amounts = of_column(&["0.10 €", "0.20 €", "1.00 €"], None).unwrap();
         let sum = sum(&amounts).unwrap();
         assert_eq!((sum.to_string().as_str(), sum.unit.as_str()), ("1.30", "€"));
         assert_eq!(mean(&amounts).unwrap().to_string(), "0.4333");
-        let below = of_column(&["-1", "-1", "0"]).unwrap();
+        let below = of_column(&["-1", "-1", "0"], None).unwrap();
         assert_eq!(mean(&below).unwrap().to_string(), "-0.67");
     }
 
     proptest! {
         #[test]
         fn reading_never_panics_and_whole_numbers_come_back(n in 0_u32..1_000_000, any in any::<String>()) {
-            let _ = of_column(&[&any]).and_then(|amounts| mean(&in_one_unit(&amounts)?));
+            let _ = of_column(&[&any], Some(',')).and_then(|amounts| mean(&in_one_unit(&amounts)?));
             prop_assert_eq!(amount(&n.to_string()).map(|(number, _)| number), Some(n.to_string()));
         }
     }

@@ -265,7 +265,9 @@ fn column(
     if written.is_empty() || written.iter().all(|cell| is_year(cell)) != condition.is_year {
         return None;
     }
-    let mut amounts = with_limit(&written, &condition.number)?;
+    let note = rows.first().and_then(|row| found.unit(*row))?.note;
+    let usual = found.decimal_sign(note);
+    let mut amounts = with_limit(&written, &condition.number, usual)?;
     let mut limit = amounts.pop()?;
     let has_units = amounts.iter().any(|amount| !amount.unit.is_empty());
     if has_units && !condition.unit.is_empty() {
@@ -290,8 +292,8 @@ fn column(
 
 /// The amounts of the cells, and last that of a number of the question, which is written like them.
 /// Beside whole numbers only, its marks group its digits: "1,200".
-fn with_limit(cells: &[&str], number: &str) -> Option<Vec<Amount>> {
-    let with = |number: &str| amounts::of_column(&[cells, &[number]].concat());
+fn with_limit(cells: &[&str], number: &str, usual: Option<char>) -> Option<Vec<Amount>> {
+    let with = |number: &str| amounts::of_column(&[cells, &[number]].concat(), usual);
     let are_whole = cells.iter().all(|cell| !cell.contains(['.', ',']));
     with(number).or_else(|| with(&number.replace(['.', ','], "")).filter(|_| are_whole))
 }

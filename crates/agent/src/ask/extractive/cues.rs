@@ -559,6 +559,20 @@ pub(super) fn asked_verb<'t>(words: &[&'t str]) -> Option<&'t str> {
 }
 
 /// Words before the thing that is counted.
+/// The question without the words with which it begins when it is a request: "show me".
+pub(super) fn without_request(text: &str) -> &str {
+    let text = text.trim_start();
+    let behind = |request: &str| {
+        let begin = text.get(..request.len())?;
+        let rest = text.get(request.len()..)?;
+        let is_whole = rest.starts_with(char::is_whitespace);
+        (is_whole && begin.to_lowercase() == request).then_some(rest)
+    };
+    let mut requests = REQUESTS.split('|');
+    requests.find_map(behind).unwrap_or(text)
+}
+
+const REQUESTS: WordList = list(DATA, "requests");
 const COUNTED: WordList = list(DATA, "counted");
 const REPEATS: WordList = list(DATA, "counted.repeats");
 
@@ -760,6 +774,20 @@ pub(super) fn compared_attributes(lower: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_is_no_part_of_what_is_asked() {
+        for (text, rest) in [
+            ("Show me all open tasks", " all open tasks"),
+            ("zeig mir die Rezepte", " die Rezepte"),
+            ("Покажи мне рецепты", " рецепты"),
+            ("Showing the slides", "Showing the slides"),
+            ("show me", "show me"),
+            ("Wer ist da?", "Wer ist da?"),
+        ] {
+            assert_eq!(without_request(text), rest);
+        }
+    }
 
     #[test]
     fn an_amount_is_told_from_a_number_of_things() {

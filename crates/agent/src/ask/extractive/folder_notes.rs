@@ -40,9 +40,9 @@ fn counts(question: &ParsedQuestion) -> bool {
 fn asks_for_several(question: &ParsedQuestion, term: &Term) -> bool {
     let lower = question.text.to_lowercase();
     let mut words = cues::split(&lower);
-    let begins = words
-        .next()
-        .is_some_and(|first| cues::holds(cues::ENUMERATE, first));
+    let is_request = cues::without_request(&question.text) != question.text.trim_start();
+    let first = words.next();
+    let begins = is_request || first.is_some_and(|first| cues::holds(cues::ENUMERATE, first));
     let word = term.word.to_lowercase();
     let is_plural = word.ends_with('s') && word != term.stem;
     let is_several = is_plural || counts(question);
@@ -131,6 +131,10 @@ mod tests {
             ("Which recipes do I have?", Some("recipes")),
             ("Which projects are there?", Some("projects")),
             ("Nenne alle Rezepte", Some("rezepte")),
+            ("Show me all the recipes", Some("recipes")),
+            ("Show me my recipes", Some("recipes")),
+            ("Zeig mir alle Rezepte", Some("rezepte")),
+            ("Show me the recipe", None),
             ("Liste meine Rezepte", Some("rezepte")),
             ("Which oven do we have?", None),
             ("Which recipes are good?", None),

@@ -48,7 +48,10 @@ fn of_table(
         .iter()
         .map(|row| cell_at(found, *row, column))
         .collect();
-    let amounts = amounts::in_one_unit(&amounts::of_column(&written?)?)?;
+    let amounts = amounts::in_one_unit(&amounts::of_column(
+        &written?,
+        found.decimal_sign(unit.note),
+    )?)?;
     let (smaller, larger) = match amounts.as_slice() {
         [one, two] if one.parts <= two.parts => (one, two),
         [one, two] => (two, one),

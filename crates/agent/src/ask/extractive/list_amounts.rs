@@ -56,7 +56,7 @@ fn of_list(
         .collect();
     let written = written?;
     let cells: Vec<&str> = written.iter().map(String::as_str).collect();
-    let read = amounts::of_column(&cells)?;
+    let read = amounts::of_column(&cells, ranked.found.decimal_sign(unit.note))?;
     let amounts = amounts::in_one_unit(&read)?;
     let shown_amounts: Vec<String> = match amounts == read {
         true => read.iter().map(Amount::to_string).collect(),

@@ -346,7 +346,7 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
 /// The terms of a question without grammar words, each with its original word.
 fn terms(text: &str, lower: &str, rarity: &dyn Fn(&str) -> Rarity) -> Vec<Term> {
     let language = cues::of_language(lower);
-    let bare = without_grammar(text, language);
+    let bare = without_grammar(cues::without_request(text), language);
     let source = if lexical::terms(&bare).is_empty() {
         text
     } else {

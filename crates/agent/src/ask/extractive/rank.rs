@@ -65,6 +65,12 @@ pub(super) struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
+    /// The decimal sign of the language of a note, if it is known.
+    pub(super) fn decimal_sign(self, note: usize) -> Option<char> {
+        let language = detect(&self.notes.get(note)?.text)?;
+        language.lexicon().property("decimal")?.chars().next()
+    }
+
     pub(super) fn unit(&self, index: usize) -> Option<&'a Unit> {
         self.units.get(index)
     }

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::calendar;
+use super::calendar::{self, Period};
 use super::choose::Choice;
 use super::cues;
 use super::passage::{self, Passage};
+use super::periods;
 use super::rank::Ranked;
 use super::score::Credits;
 use super::totals::{self, Computed};
@@ -58,7 +59,10 @@ fn matching(ranked: &Ranked<'_>) -> Vec<MatchingTask> {
     let done = asks_for_completed(&lower);
     let overdue = cues::OVERDUE.are_in(&lower);
     let due = cues::DUE.are_in(&lower);
-    let dated = ranked.question.period.is_some();
+    let question = &ranked.question;
+    let month = || periods::month_without_year(&question.text, question.today);
+    let period = question.period.or_else(month);
+    let dated = period.is_some();
     let asked: Vec<bool> = ranked
         .question
         .terms
@@ -69,6 +73,7 @@ fn matching(ranked: &Ranked<'_>) -> Vec<MatchingTask> {
     let wanted = WantedTasks {
         ranked,
         asked,
+        period,
         overdue,
         due,
     };
@@ -99,6 +104,8 @@ struct WantedTasks<'r, 'a> {
     ranked: &'r Ranked<'a>,
     /// For each term of the question, whether it says what the tasks are about.
     asked: Vec<bool>,
+    /// The days that the question names.
+    period: Option<Period>,
     /// Whether the question asks for tasks whose day has passed.
     overdue: bool,
     /// Whether the question is about the days by which tasks must be done.
@@ -112,8 +119,10 @@ impl WantedTasks<'_, '_> {
         let question = &self.ranked.question;
         let credits = Credits::of(question, self.ranked.found.units, index);
         let total = self.weigh(&vec![1.0; question.terms.len()]);
-        let named = question.terms.iter().zip(&credits.all);
-        let lacks_name = named.into_iter().any(|(t, c)| t.is_name && *c == 0.0);
+        let named = question.terms.iter().zip(&credits.all).zip(&self.asked);
+        let lacks_name = named
+            .into_iter()
+            .any(|((term, credit), asked)| *asked && term.is_name && *credit == 0.0);
         let is_late = !self.overdue
             || calendar::latest(&unit.plain).is_some_and(|day| day.day > 0 && day < question.today);
         let asked = credits.all.iter().zip(&self.asked);
@@ -131,7 +140,7 @@ impl WantedTasks<'_, '_> {
             true => calendar::latest(&unit.plain),
             false => unit.date,
         };
-        match (self.ranked.question.period, of_day) {
+        match (self.period, of_day) {
             (Some(period), Some(day)) => period.holds(day),
             (Some(_), None) => false,
             (None, _) => true,
@@ -167,9 +176,13 @@ fn says_tasks(word: &str) -> bool {
     cues::holds(cues::TASK_WORDS, word) || sums.any(|sum| sum == word)
 }
 
-/// Whether a word is part of a date.
+/// Whether a word is part of a date, or of words such as "this week".
 fn is_of_date(word: &str) -> bool {
-    word.chars().all(|c| c.is_ascii_digit()) || cues::month(word).is_some()
+    let relative = cues::RELATIVE_TIMES.iter();
+    let mut relative = relative.flat_map(|cue| cue.spaced().split([' ', '|']));
+    word.chars().all(|c| c.is_ascii_digit())
+        || cues::month(word).is_some()
+        || relative.any(|part| part == word)
 }
 
 /// The tasks that a question counts.

@@ -222,7 +222,9 @@ fn column(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<Column> {
         return None;
     }
     let written: Vec<&str> = rows.iter().filter_map(|r| cell_at(found, *r, at)).collect();
-    let read = amounts::of_column(&written).filter(|amounts| amounts.len() == rows.len())?;
+    let note = ranked.unit(candidate.index)?.note;
+    let read = amounts::of_column(&written, ranked.found.decimal_sign(note))
+        .filter(|amounts| amounts.len() == rows.len())?;
     let amounts = amounts::in_one_unit(&read)?;
     let written = match amounts == read {
         true => read.iter().map(Amount::to_string).collect(),
