@@ -62,6 +62,8 @@ fn how_many_of_a_unit_is_a_sum() {
     let world = world(&[("log.md", RUNS)]);
     let shown = answer(&world, "How many km did I run in May 2026?");
     assert!(shown.starts_with("24.0 km = 6.0 + 8.0 + 10.0 "), "{shown}");
+    let shown = answer(&world, "How many km of cable did I lay in May 2026?");
+    assert!(!shown.contains("24.0 km ="), "{shown}");
 }
 
 /// Folders count their notes, not the rows of a table in one of them.

@@ -316,6 +316,19 @@ pub(super) fn is_undecided(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
     all.len() > 1 && matching(ranked, &names, all).is_none()
 }
 
+/// Whether a term is in a row of the table around a candidate, in its header, or above it.
+pub(super) fn says(ranked: &Ranked<'_>, candidate: &Candidate, term: &Term) -> bool {
+    let Some(unit) = ranked.unit(candidate.index) else {
+        return false;
+    };
+    let header = unit.lead.and_then(|lead| ranked.unit(lead));
+    header.is_some_and(|header| score::covers(&header.stems, term) > 0.0)
+        || score::covers(&unit.place.stems, term) > 0.0
+        || passage::rows_beside(ranked.found, candidate.index)
+            .iter()
+            .any(|row| is_in_row(ranked.found, *row, term))
+}
+
 /// Whether every word of the question is in a row of the table, in its header, above it, or part of
 /// a date or of a condition on an amount.
 pub(super) fn says_everything(ranked: &Ranked<'_>, candidate: &Candidate) -> bool {
@@ -323,17 +336,14 @@ pub(super) fn says_everything(ranked: &Ranked<'_>, candidate: &Candidate) -> boo
     let Some(unit) = ranked.unit(candidate.index) else {
         return false;
     };
-    let rows = passage::rows_beside(ranked.found, candidate.index);
     let header = unit.lead.and_then(|lead| ranked.unit(lead));
     let dates = periods::date_words(&question.text);
     let numbers = question.stems_of_conditions();
     let is_said = |term: &Term| {
-        header.is_some_and(|header| score::covers(&header.stems, term) > 0.0)
-            || score::covers(&unit.place.stems, term) > 0.0
-            || numbers.contains(&term.stem)
+        numbers.contains(&term.stem)
             || cues::holds(cues::LIGHT, &term.word.to_lowercase())
             || dates.contains(&term.word.to_lowercase())
-            || rows.iter().any(|row| is_in_row(ranked.found, *row, term))
+            || says(ranked, candidate, term)
     };
     let mut names = question.terms.iter();
     let has_column = header.is_some_and(|header| {

@@ -435,7 +435,7 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         return None;
     }
     if cues::counted_unit(&ranked.question.text).is_some() {
-        return of_table(ranked, Operation::Sum);
+        return measured(ranked);
     }
     let candidate = ranked.order.iter().take(8).find(|c| {
         let listed = ranked
@@ -453,6 +453,16 @@ fn count(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
         Form::Row => count_rows(ranked, candidate, unit),
         _ => count_items(ranked, unit),
     }
+}
+
+/// The sum of a column for "how many kilos of coffee"; `None` if the table does not have the thing.
+fn measured(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let candidate = table_row(ranked)?;
+    let thing = ranked.question.counted;
+    let thing = thing.and_then(|at| ranked.question.terms.get(at))?;
+    rows::says(ranked, candidate, thing)
+        .then(|| of_table(ranked, Operation::Sum))
+        .flatten()
 }
 
 /// The share of the question that is above a unit, without the words for a time and for conditions
