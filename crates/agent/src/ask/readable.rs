@@ -219,10 +219,13 @@ fn front(
     };
     match (title, &shown.date) {
         (Some(title), _) => Some(format!("{}: ", plain(title))),
-        (None, Some(day)) if is_closest && !shown.title.contains(&day.to_string()) => {
-            Some(format!("{}, {day}: ", shown.title))
+        (None, Some(day)) if is_closest => {
+            let written = day.to_string();
+            Some(match shown.title.contains(&written) || says(&written) {
+                true => format!("{}: ", shown.title),
+                false => format!("{}, {day}: ", shown.title),
+            })
         }
-        (None, Some(_)) if is_closest => Some(format!("{}: ", shown.title)),
         (None, Some(day)) if !says(&day.to_string()) => Some(format!("{day}: ")),
         _ if is_closest || is_property && !says(&shown.title) => Some(format!("{}: ", shown.title)),
         _ => None,
