@@ -13,6 +13,7 @@ use super::enter::Needs;
 use super::output::{count, pace};
 use super::progress::Bar;
 use local_agent_agent::config::Config;
+use local_agent_agent::operations::model_choice::{AUTO, model_by_languages};
 use local_agent_agent::operations::{EmbedRun, EmbeddingModel, jobs};
 use local_agent_embed::embedding::TEMPLATE_VERSION;
 use local_agent_embed::models::Engine;
@@ -36,8 +37,12 @@ pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
         args.batch_size.map(|n| n.saturating_mul(TOKENS_A_TEXT)),
     );
     context.quiet = args.quiet;
-    let config = context.load()?.config;
+    let mut config = context.load()?.config;
     context.enter(&config, &Needs::beside_index(&config))?;
+    if id == Some(AUTO) && !config.embed.provider.is_server() {
+        // Vectors that are there do not decide: whoever names `auto` asks for a new choice.
+        config.embed.model = model_by_languages(&config)?.to_owned();
+    }
     let began = Instant::now();
     let model = context.embedding(&config)?;
     let bar = Bar::new(args.quiet || context.out.json);

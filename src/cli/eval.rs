@@ -99,6 +99,8 @@ struct EvalReport {
     scored: usize,
     documents: u64,
     chunks: u64,
+    /// The id of the embedding model; `None` if no mode needs vectors.
+    model: Option<String>,
     modes: Vec<ModeReport>,
 }
 
@@ -129,6 +131,8 @@ struct EvaluatedSet<'a> {
     scored: usize,
     documents: u64,
     chunks: u64,
+    /// The id of the embedding model; null: no mode needs vectors.
+    model: Option<&'a str>,
     modes: Vec<EvaluatedMode<'a>>,
 }
 
@@ -162,6 +166,7 @@ impl<'a> From<&'a EvalReport> for EvaluatedSet<'a> {
             scored: report.scored,
             documents: report.documents,
             chunks: report.chunks,
+            model: report.model.as_deref(),
             modes: report.modes.iter().map(EvaluatedMode::from).collect(),
         }
     }
@@ -241,6 +246,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
         scored: judge.count(),
         documents: totals.documents,
         chunks: totals.chunks,
+        model: embedder.as_ref().map(|_| model.id().to_owned()),
         modes: Vec::new(),
         name,
     };
@@ -405,8 +411,10 @@ fn print(context: &Context, what: &What, report: &EvalReport, with_head: bool) {
     if !with_head {
         out.line("");
     }
+    let model = report.model.as_ref();
+    let model = model.map_or_else(String::new, |id| format!("; {id}"));
     out.line(&out.bold(&format!(
-        "{}: {} questions, {} scored; {} documents, {} chunks",
+        "{}: {} questions, {} scored; {} documents, {} chunks{model}",
         report.name, report.questions, report.scored, report.documents, report.chunks
     )));
     match what {

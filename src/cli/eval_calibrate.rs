@@ -12,6 +12,7 @@ use super::context::Context;
 use super::eval_set::{folder, prepare, set_name};
 use super::read::read_text;
 use super::write::write_whole;
+use local_agent_embed::models::EMBEDDED_ID;
 use local_agent_eval::calibrate::{self, CalibrationSample, Costs, Observed};
 use local_agent_eval::run::{self, Mode, Searcher};
 use local_agent_eval::set::{self, Judgments, Question};
@@ -169,7 +170,9 @@ fn observe(
     set: &Set,
     foreign: Vec<Question>,
 ) -> Result<[Observed; 3]> {
-    let (config, _, engine, model) = prepare(context, &[], quiet, &set.dir, &MODES)?;
+    // One calibration is for one model, whatever the languages of the sets.
+    let settings = [format!("embed.model={EMBEDDED_ID}")];
+    let (config, _, engine, model) = prepare(context, &settings, quiet, &set.dir, &MODES)?;
     let embedder = model.load()?;
     let embed = |text: &str| embedder.embed_query(text);
     let foreign = spread(foreign, set.questions.len());

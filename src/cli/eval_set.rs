@@ -8,7 +8,8 @@ use super::output::talk;
 use super::progress::Bar;
 use super::write::write_whole;
 use local_agent_agent::config::{self, Config, FlagValue, Inputs, Template};
-use local_agent_agent::operations::{EmbedRun, EmbeddingModel, IndexRun, jobs};
+use local_agent_agent::operations::model_choice::model_by_languages;
+use local_agent_agent::operations::{EmbedRun, EmbeddingModel, IndexRun, is_chosen, jobs};
 use local_agent_eval::run::Mode;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::retrieval::Engine;
@@ -50,10 +51,9 @@ pub(super) fn prepare(
     dir: &Path,
     modes: &[Mode],
 ) -> Result<(Config, Sandbox, Engine, EmbeddingModel)> {
-    let config = config_for(context, settings, dir)?;
+    let mut config = config_for(context, settings, dir)?;
     let sandbox = context.sandbox(&config)?;
     let files = context.model(&config)?;
-    let model = context.embedding(&config)?;
     let bar = Bar::new(quiet);
     let run = IndexRun {
         wait: Duration::from_secs(60),
@@ -63,6 +63,11 @@ pub(super) fn prepare(
     for error in &indexed.errors {
         talk(&format!("error: {error}"));
     }
+    // As `embed` does it for a new index: vectors of an earlier measurement do not decide.
+    if is_chosen(&config) && !config.embed.provider.is_server() {
+        config.embed.model = model_by_languages(&config)?.to_owned();
+    }
+    let model = context.embedding(&config)?;
     let vectors = modes.iter().any(|mode| mode.needs_vectors());
     if vectors {
         // Vectors of another chunking are kept. Otherwise a comparison of two chunkings would embed

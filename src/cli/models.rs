@@ -1,7 +1,7 @@
 //! `models list`, `models pull`, `models verify`.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use schemars::JsonSchema;
@@ -21,8 +21,10 @@ use local_agent_embed::models::{
 };
 #[cfg(feature = "pull")]
 use local_agent_embed::models::{PullOptions, PullProgress, Trust};
-use local_agent_index::profile::{Cosines, Profile};
+use local_agent_index::profile::{Cosines, Origin, Profile};
+use local_agent_index::vectors::Matrix;
 use local_agent_text::error::Result;
+use local_agent_text::types::Fingerprint;
 
 pub(super) fn run(context: &Context, command: &ModelsCommand) -> Result<ExitCode> {
     match command {
@@ -76,26 +78,30 @@ pub(super) struct ModelView<'a> {
     task: &'static str,
     folder: Option<Cow<'a, str>>,
     revision: Option<&'a str>,
+    /// The scale of its cosines: measured on the index here, or compiled in.
     profile: Option<Profile>,
     window: Option<usize>,
     languages: Option<&'static str>,
     megabytes: Option<u32>,
+    /// Whether it makes the vectors here.
+    in_use: bool,
 }
 
 impl<'a> ModelView<'a> {
-    fn of(model: &'a models::Listed, models_dir: &Path) -> Result<Self> {
+    fn of(model: &'a models::Listed, task: ModelTask, used: Option<&UsedModel>) -> Self {
         let manifest = model.manifest.as_ref();
-        Ok(Self {
+        Self {
             id: &model.id,
             state: state(model.state),
-            task: models::task_of(&model.id, models_dir)?.as_str(),
+            task: task.as_str(),
             folder: model.folder.as_ref().map(|folder| folder.to_string_lossy()),
             revision: manifest.and_then(|manifest| manifest.revision.as_deref()),
-            profile: profile(model),
+            profile: profile(model, used),
             window: window(model),
             languages: languages(&model.id),
             megabytes: models::known(&model.id).map(|known| known.megabytes),
-        })
+            in_use: used.is_some_and(|used| used.is(model)),
+        }
     }
 }
 
@@ -137,32 +143,40 @@ pub(super) struct PackedView<'a> {
 
 fn list(context: &Context) -> Result<ExitCode> {
     let models_dir = context.environment.models_dir()?;
-    let listed = models::list(&models_dir)?;
+    let mut listed = models::list(&models_dir)?;
+    let used = in_use(context);
+    let own = used.as_ref().and_then(UsedModel::in_own_folder);
+    if let Some(own) = own.filter(|own| listed.iter().all(|model| model.folder != own.folder)) {
+        listed.push(own);
+    }
+    let tasks: Vec<ModelTask> = listed
+        .iter()
+        .map(|model| match used.as_ref() {
+            Some(used) if used.is(model) => Ok(ModelTask::Vectors),
+            _ => models::task_of(&model.id, &models_dir),
+        })
+        .collect::<Result<_>>()?;
     if context.out.json {
-        let models = listed
-            .iter()
-            .map(|model| ModelView::of(model, &models_dir))
-            .collect::<Result<_>>()?;
+        let models = listed.iter().zip(tasks);
+        let models = models
+            .map(|(model, task)| ModelView::of(model, task, used.as_ref()))
+            .collect();
         context.out.json(context.body(&ModelsView { models })?);
         return Ok(ExitCode::SUCCESS);
     }
     let width = listed.iter().map(|model| model.id.len()).max().unwrap_or(0);
-    let used = in_use(context);
-    for model in &listed {
+    for (model, task) in listed.iter().zip(tasks) {
         let place = model
             .folder
             .as_ref()
             .map(|folder| format!("  {}", folder.display()))
             .unwrap_or_default();
-        let known = profile(model).map_or_else(String::new, |profile| {
-            let Cosines { mean, spread } = profile.unrelated;
-            format!("  cosines of unrelated texts: {mean:.2} ± {spread:.2}")
-        });
-        let task = match models::task_of(&model.id, &models_dir)? {
+        let known = profile(model, used.as_ref()).map_or_else(String::new, cosines);
+        let task = match task {
             ModelTask::Vectors => "",
             ModelTask::Reranking => "  reranker",
         };
-        let is_used = used.as_deref() == Some(model.id.as_str());
+        let is_used = used.as_ref().is_some_and(|used| used.is(model));
         context.out.line(&format!(
             "{} {:<width$}  {:<8}{task}{}{known}{place}",
             if is_used { "*" } else { " " },
@@ -171,20 +185,75 @@ fn list(context: &Context) -> Result<ExitCode> {
             facts(model)
         ));
     }
-    if used.is_some_and(|used| listed.iter().any(|model| model.id == used)) {
+    if used.is_some_and(|used| listed.iter().any(|model| used.is(model))) {
         context.out.line(&context.out.dim("* is in use here"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// A profile as part of a line.
+fn cosines(profile: Profile) -> String {
+    let Cosines { mean, spread } = profile.unrelated;
+    let origin = match profile.origin {
+        Origin::Shipped => "",
+        Origin::Measured => " (measured on this index)",
+        Origin::Estimated => " (estimated from this index)",
+    };
+    format!("  cosines of unrelated texts: {mean:.2} ± {spread:.2}{origin}")
+}
+
+/// The model that makes the vectors here.
+struct UsedModel {
+    id: String,
+    /// The folder that `embed.model_path` names.
+    own_folder: Option<PathBuf>,
+    /// The scale of its cosines on the index here, if there are vectors of it.
+    profile: Option<Profile>,
+}
+
+impl UsedModel {
+    /// Whether it is this one of the list. A model in a folder of its own may be called like one
+    /// of the model folder.
+    fn is(&self, model: &models::Listed) -> bool {
+        let own = self.own_folder.as_ref();
+        self.id == model.id && own.is_none_or(|own| model.folder.as_ref() == Some(own))
+    }
+
+    /// Its place in the list, if it is in a folder of its own.
+    fn in_own_folder(&self) -> Option<models::Listed> {
+        Some(models::Listed {
+            id: self.id.clone(),
+            state: ModelState::Present,
+            folder: Some(self.own_folder.clone()?),
+            manifest: None,
+        })
+    }
+}
+
 /// The model that computes vectors inside this program with this configuration, if one does.
-fn in_use(context: &Context) -> Option<String> {
+fn in_use(context: &Context) -> Option<UsedModel> {
     let config = context.load_lenient().ok()?.config;
     if config.embed.provider.is_server() {
         return None;
     }
     let files = context.embedding_files(&config).ok()?;
-    Some(files.id().to_owned())
+    Some(UsedModel {
+        id: files.id().to_owned(),
+        own_folder: config.embed.model_path.clone(),
+        profile: profile_of_vectors(&config.vectors_dir(), &fingerprint(&files)),
+    })
+}
+
+/// The profile of the vectors in `dir`, if a model with this fingerprint made them.
+fn profile_of_vectors(dir: &Path, fingerprint: &Fingerprint) -> Option<Profile> {
+    let matrix = Matrix::open(dir).ok()??;
+    let is_own = matrix.stamp().fingerprint == *fingerprint;
+    let profile = is_own.then(|| Profile::of_matrix(dir, &matrix))?.ok()?;
+    // The directions of languages are long lists of numbers.
+    Some(Profile {
+        languages: None,
+        ..profile
+    })
 }
 
 /// Size, window and languages, if they are known.
@@ -216,8 +285,14 @@ fn languages(id: &str) -> Option<&'static str> {
     models::known(id).map(|known| known.languages)
 }
 
-/// The cosine profile of a compiled-in model. `embed` measures those of other models.
-fn profile(model: &models::Listed) -> Option<Profile> {
+/// The cosine profile of the model in use on the index here, and of a compiled-in model.
+fn profile(model: &models::Listed, used: Option<&UsedModel>) -> Option<Profile> {
+    if let Some(used) = used.filter(|used| used.is(model) && used.profile.is_some()) {
+        return used.profile.clone();
+    }
+    if model.state != ModelState::Embedded {
+        return None;
+    }
     let files = ModelFiles::built_in(&model.id).ok()?;
     Profile::shipped(&fingerprint(&files))
 }

@@ -4,7 +4,7 @@
 use super::codes::Code;
 use super::database::{self, Codes, Looked};
 use super::{Checks, MOST_SAMPLES, Subject, count, sample};
-use local_agent_agent::operations::model_choice::AUTO;
+use local_agent_agent::operations::is_chosen;
 use local_agent_embed::embedding;
 use local_agent_embed::models::ModelFiles;
 use local_agent_files::sandbox::{Address, Sandbox};
@@ -299,7 +299,8 @@ fn cutting(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
         );
         return Ok(());
     };
-    let counting = if subject.config().embed.model == AUTO {
+    // A model in a folder of its own counts its tokens itself, whatever `embed.model` says.
+    let counting = if is_chosen(subject.config()) {
         ModelFiles::embedded().ok()
     } else {
         None

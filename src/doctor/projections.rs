@@ -7,6 +7,8 @@ use std::path::Path;
 use super::codes::Code;
 use super::maker::Maker;
 use super::{Checks, Subject, count, sample};
+use local_agent_agent::operations::is_chosen;
+use local_agent_agent::operations::model_choice::model_by_languages;
 use local_agent_files::state::quoted;
 use local_agent_index::indexing::profile_is_wanted;
 use local_agent_index::lexical::{LexicalStamp, Reader};
@@ -208,7 +210,8 @@ fn profile(subject: &Subject<'_>, matrix: &Matrix, checks: &mut Checks) {
     });
     match looked {
         Ok((_, Some(why), _)) => {
-            checks.warn(Code::VectorsWithoutSayWarn, why, "local-agent models list");
+            let fix = other_model(subject).unwrap_or("local-agent models list");
+            checks.warn(Code::VectorsWithoutSayWarn, why, fix);
         }
         Ok((Some(profile), None, is_wanted)) => {
             let message = described(&profile);
@@ -222,6 +225,16 @@ fn profile(subject: &Subject<'_>, matrix: &Matrix, checks: &mut Checks) {
         Ok((None, None, _)) => {}
         Err(failure) => checks.fail(Code::VectorsDamaged, failure.message, "local-agent embed"),
     }
+}
+
+/// The command that takes the model that the languages of the index call for, if `auto` keeps to
+/// another one.
+fn other_model(subject: &Subject<'_>) -> Option<&'static str> {
+    let config = subject.config();
+    let used = subject.model.as_ref().ok()?;
+    let is_other =
+        is_chosen(config) && model_by_languages(config).is_ok_and(|wanted| wanted != used.id());
+    is_other.then_some("local-agent embed --model auto")
 }
 
 /// A profile as a sentence.

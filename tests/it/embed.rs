@@ -452,3 +452,72 @@ fn whatever_ails_the_embedding_server_words_are_still_searched_and_what_is_missi
         );
     }
 }
+
+/// Copies a model of `tests/data/encoders` into the model folder, as a pull leaves it.
+fn give_model(world: &World, name: &str) {
+    let encoders = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/encoders");
+    let models = world.home().join(".local/share/local-agent/models");
+    copy(&encoders.join(name), &models.join(name));
+}
+
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let place = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &place);
+        } else {
+            fs::copy(entry.path(), place).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_pulled_model_that_embed_got_by_name_is_kept_under_auto() {
+    let world = three_notes();
+    give_model(&world, "bert");
+    world.ok(&["embed", "--model", "bert"]);
+    let status = world.json(&["status"]);
+    assert_eq!(status["model"], "bert");
+    assert_eq!(status["coverage"]["embedded"], 3);
+    assert_eq!(status["stale"], json!([]));
+    let again = world.json(&["embed"]);
+    assert_eq!(
+        (&again["model_id"], &again["embedded_written"]),
+        (&json!("bert"), &json!(0))
+    );
+    world.ok(&["doctor", "--offline"]);
+    let listed = world.ok(&["models", "list"]).stdout;
+    let line = listed.lines().find(|line| line.contains(" bert ")).unwrap();
+    assert!(
+        line.starts_with("* ") && line.contains("cosines of unrelated texts"),
+        "{line}"
+    );
+    // Without its files the languages decide again.
+    fs::remove_dir_all(world.home().join(".local/share/local-agent/models/bert")).unwrap();
+    assert_eq!(world.json(&["embed"])["model_id"], "all-MiniLM-L6-v2");
+}
+
+#[test]
+fn a_model_in_a_folder_of_its_own_counts_the_tokens_of_chunks_for_doctor_too() {
+    let world = three_notes();
+    let all = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/encoders");
+    let folder = std::path::Path::new(all).join("xlm_roberta");
+    let folder = serde_json::to_string(&folder).unwrap();
+    world.write("../own.yaml", &format!("embed: {{model_path: {folder}}}\n"));
+    let own = world.root().join("own.yaml");
+    let own = own.to_str().unwrap();
+    world.ok(&["index", "--config", own]);
+    world.ok(&["embed", "--config", own]);
+    world.ok(&["doctor", "--offline", "--config", own]);
+    let listed = world.json(&["models", "list", "--config", own]);
+    let models = listed["models"].as_array().unwrap();
+    let used: Vec<_> = models.iter().filter(|one| one["in_use"] == true).collect();
+    assert_eq!(used.len(), 1, "{listed}");
+    assert_eq!(used[0]["id"], "xlm_roberta");
+    assert!(
+        used[0]["profile"]["unrelated"]["mean"].is_number(),
+        "{listed}"
+    );
+}

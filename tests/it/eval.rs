@@ -468,3 +468,34 @@ fn the_table_of_faulty_drafts_in_the_documents_is_what_is_printed() {
     );
     assert_eq!(world.code(&["eval", "drafts", "none.jsonl"]), "EVAL_ERROR");
 }
+
+#[test]
+fn the_model_is_chosen_by_the_languages_of_the_set_and_named() {
+    let world = World::empty();
+    let english = set(&world, "set");
+    let english = english.to_str().unwrap();
+    let measured = world.json(&["eval", "retrieval", english]);
+    assert_eq!(measured["sets"][0]["model"], "all-MiniLM-L6-v2");
+    let other = ["--set", "embed.model=multilingual-e5-small"];
+    let measured = world.json(&[&["eval", "retrieval", english], &other[..]].concat());
+    assert_eq!(measured["sets"][0]["model"], "multilingual-e5-small");
+    let auto = ["--set", "embed.model=auto"];
+    let measured = world.json(&[&["eval", "retrieval", english], &auto[..]].concat());
+    let earlier = "vectors of an earlier measurement do not decide";
+    assert_eq!(
+        measured["sets"][0]["model"], "all-MiniLM-L6-v2",
+        "{earlier}"
+    );
+    let german = "# Teig\n\nDer Teig ruht über Nacht, und die Öfen gehen um vier an, wenn das Brot fertig ist.\n";
+    for place in ["ferry.md", "bees/hive.md", "bees/honey.md", "oven.md"] {
+        fs::write(Path::new(english).join("docs").join(place), german).unwrap();
+    }
+    let run = world.ok(&["eval", "retrieval", english]);
+    assert!(
+        run.stdout.contains("4 chunks; multilingual-e5-small"),
+        "{}",
+        run.stdout
+    );
+    let words = world.json(&["eval", "retrieval", english, "--modes", "lexical"]);
+    assert!(words["sets"][0]["model"].is_null(), "{words}");
+}

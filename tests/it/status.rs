@@ -34,7 +34,7 @@ fn nothing_something_everything() {
     assert_snapshot!(world.stable(&run.stdout), @r"
     index: 2 documents, 2 chunks
     meaning: 2 of 2 chunks (all-MiniLM-L6-v2)
-    model: chosen because it made the vectors that are there (embed --model ID takes another)
+    model: chosen because no passage of the index is in another language than English
     source: notes (<vault>), 2 documents
     ");
     assert_snapshot!(world.pretty(world.json(&["status"])), @r#"
@@ -53,7 +53,7 @@ fn nothing_something_everything() {
       "indexed": true,
       "left_out": [],
       "model": "all-MiniLM-L6-v2",
-      "model_reason": "it made the vectors that are there (embed --model ID takes another)",
+      "model_reason": "no passage of the index is in another language than English",
       "ok": true,
       "skipped_files": 0,
       "skipped_kinds": [],

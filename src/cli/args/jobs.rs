@@ -50,7 +50,7 @@ pub(crate) struct Index {
 
 #[derive(Debug, Args)]
 pub(crate) struct Embed {
-    /// Model id, instead of the configured one
+    /// Model id, instead of the configured one; `auto`: as the languages of the index ask for
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
     /// Embed everything again, row by row; a foreign database is moved aside first

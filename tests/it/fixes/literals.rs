@@ -81,6 +81,21 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
     ),
     ("set HOME", "fixes/environments.rs", "a_user_has_no_home"),
     (
+        "local-agent embed --model auto",
+        "languages.rs",
+        "doctor_names_the_command_that_takes_a_model_that_reads_the_notes",
+    ),
+    (
+        "local-agent embed --model multilingual-e5-small",
+        "languages.rs",
+        "a_model_that_reads_english_only_says_so_of_a_question_in_another_language",
+    ),
+    (
+        "set embed.model to multilingual-e5-small, then run `local-agent embed`",
+        "languages.rs",
+        "a_configured_model_that_reads_english_only_is_changed_in_the_configuration",
+    ),
+    (
         "end other processes; `watch` tries again by itself",
         "fixes/environments.rs",
         "no_thread_is_left_for_a_round_of_watch",

@@ -232,7 +232,7 @@ pub const KEYS: &[Key] = &[
         "embed.model",
         Kind::Text,
         "auto",
-        "The embedding model, by its id or its repository (`BAAI/bge-small-en-v1.5`). `all-MiniLM-L6-v2` (English) and `multilingual-e5-small` (a hundred languages) are compiled in; `auto` takes one of them by the languages of the index and keeps to it until `embed --model` names another. A server is asked for `all-MiniLM-L6-v2` if no model is set.",
+        "The embedding model, by its id or its repository (`BAAI/bge-small-en-v1.5`). `all-MiniLM-L6-v2` (English) and `multilingual-e5-small` (a hundred languages) are compiled in; `auto` takes one of them by the languages of the index and keeps to it until `embed --model` names another; `embed --model auto` lets the languages decide again. A server is asked for `all-MiniLM-L6-v2` if no model is set.",
     ),
     key(
         "embed.model_path",

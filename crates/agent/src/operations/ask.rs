@@ -6,6 +6,7 @@ use super::address;
 use super::freshness::stale_files;
 use super::library::Library;
 use super::memories::may_see;
+use super::model_choice::question_in_another_language;
 use super::privacy::{
     KeptBack, coverage_of, hides_notes, is_partial, may_see_memory, owners_coverage, shown_chunks,
 };
@@ -317,6 +318,10 @@ fn add_limits(
             // Unindexed notes cannot answer.
             let unindexed = stale_files(config, &question.scope.sources, sandbox);
             answer.stale.extend(unindexed);
+            if answer.top_cosine.is_some() {
+                let unread = question_in_another_language(config, desk.library, question.text);
+                answer.stale.extend(unread);
+            }
         }
         answer.stale.extend(left_out.iter().cloned());
     }

@@ -378,7 +378,7 @@ fn conflict(
     ) else {
         return Ok(None);
     };
-    a.1.is_newest = day_number(days, one) > day_number(days, other);
+    a.1.is_newest = is_newer(days.get(&one.document), days.get(&other.document));
     Ok(Some(Conflict {
         thing: a.0,
         a: a.1,
@@ -386,9 +386,23 @@ fn conflict(
     }))
 }
 
-/// The day of a value's note as a number.
-fn day_number(days: &HashMap<i64, NoteDay>, told: &Told) -> Option<i64> {
-    days.get(&told.document).map(|one| one.day.number())
+/// Whether the note of one day is newer than that of the other. A file may have been copied, so the
+/// day it changed does not make a note newer than one that states its day.
+fn is_newer(one: Option<&NoteDay>, other: Option<&NoteDay>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else {
+        return false;
+    };
+    one.day.number() > other.day.number() && (one.is_stated || !other.is_stated)
+}
+
+/// The end of a value with the rest of its unit: `l` is only a part of `l/min`.
+fn end_with_unit(text: &str, end: usize) -> usize {
+    let rest = text.get(end..).unwrap_or_default();
+    let Some(per) = rest.strip_prefix('/') else {
+        return end;
+    };
+    let unit = per.find(|c: char| !c.is_alphabetic()).unwrap_or(per.len());
+    if unit == 0 { end } else { end + 1 + unit }
 }
 
 /// One side: its sentence, split at the value.
@@ -405,6 +419,7 @@ fn side(
         return Ok(None);
     };
     let value = &told.value;
+    let value_end = end_with_unit(&chunk.text, value.value.end).min(value.sentence.end);
     let part = |range| one_line(chunk.text.get(range).unwrap_or_default());
     let before = chunk.text.get(..value.sentence.start).unwrap_or_default();
     let line = chunk.lines.first() as usize + before.matches('\n').count();
@@ -422,7 +437,7 @@ fn side(
             .unwrap_or_default(),
         chunk
             .text
-            .get(value.value.end..value.sentence.end)
+            .get(value_end..value.sentence.end)
             .unwrap_or_default(),
     );
     let at = address(&chunk);
@@ -430,7 +445,7 @@ fn side(
     let shown = ConflictSide {
         note: at.to_string(),
         line: line_in_file(chunk.path.as_str(), &above).unwrap_or(line),
-        value: part(value.value.clone()),
+        value: part(value.value.start..value_end),
         sentence: part(value.sentence.clone()),
         date: day.day.to_string(),
         date_is_stated: day.is_stated,
@@ -449,5 +464,37 @@ fn address(chunk: &ChunkRecord) -> Address {
     Address {
         source: chunk.source.clone(),
         path: chunk.path.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str, is_stated: bool) -> NoteDay {
+        NoteDay {
+            day: Day::parse(text).unwrap(),
+            is_stated,
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_copied_is_not_newer_than_a_note_that_states_its_day() {
+        let newer = |one: NoteDay, other: NoteDay| is_newer(Some(&one), Some(&other));
+        let (stated, copied) = (day("2026-10", true), day("2026-11-29", false));
+        assert!(!newer(copied, stated));
+        assert!(newer(day("2026-12-01", true), copied));
+        assert!(newer(copied, day("2026-01-01", false)));
+        assert!(newer(day("2026-11-01", true), stated));
+    }
+
+    #[test]
+    fn a_unit_is_not_cut() {
+        let end = |text: &str, value: &str| &text[..end_with_unit(text, value.len())];
+        assert_eq!(end("40 l/min in summer", "40 l"), "40 l/min");
+        assert_eq!(end("5 €/m² and", "5 €"), "5 €/m");
+        assert_eq!(end("40 l and more", "40 l"), "40 l");
+        assert_eq!(end("40/50", "40"), "40");
+        assert_eq!(end("40 l", "40 l"), "40 l");
     }
 }

@@ -79,14 +79,18 @@ pub(super) fn without_any(corrections: &[Correction], words: &[String]) -> Optio
 }
 
 /// Completions and corrections for the words of `query` that no note contains. A word without any
-/// is left out.
+/// is left out, and so is one that only asks: "how" is no beginning of "however".
 ///
 /// # Errors
 /// `DB_CORRUPT` when the projection is damaged.
 pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
     let mut out = Vec::new();
     let content = terms(&words_of(query));
+    let asking = reader.question_words(query);
     for word in query.words.iter().take(MOST_WORDS) {
+        if asking.contains(word) {
+            continue;
+        }
         let word = without_star(word);
         if !word.chars().all(char::is_alphanumeric)
             || !is_content(&content, word)
@@ -114,14 +118,18 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
     Ok(out)
 }
 
-/// The words of `query` that no note contains in any form.
+/// The words of `query` that no note contains in any form, without those that only ask.
 ///
 /// # Errors
 /// `DB_CORRUPT` when the projection is damaged.
 pub(super) fn in_no_note(reader: &Reader, query: &Query) -> Result<Vec<String>> {
     let content = terms(&words_of(query));
+    let asking = reader.question_words(query);
     let mut out: Vec<String> = Vec::new();
     for word in query.words.iter().take(MOST_WORDS) {
+        if asking.contains(word) {
+            continue;
+        }
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         let is_word = !word.is_empty() && word.chars().all(char::is_alphanumeric);
         if is_word

@@ -54,6 +54,6 @@ pub use library::Library;
 pub use run_log::place;
 pub use scope::Limits;
 pub use setting::{
-    Cutting, RootFields, embedding_files, file_stamp, fill_folder, holder, model_files, now,
-    reranker_files, roots, sandbox,
+    Cutting, RootFields, embedding_files, file_stamp, fill_folder, holder, is_chosen, model_files,
+    now, reranker_files, roots, sandbox,
 };

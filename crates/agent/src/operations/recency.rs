@@ -1,5 +1,6 @@
 //! The day of a note, and ranking by it: `query --recent`.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::ask::{Day, named_day, stated_day};
@@ -90,7 +91,8 @@ impl Recency {
     }
 
     /// Multiplies the scores of the hits by the share of their note's day, and sorts by the result;
-    /// hits with the same score keep their order. The chances of relevance do not change.
+    /// hits with the same result are sorted by day, and those of one day keep their order. The
+    /// chances of relevance do not change.
     ///
     /// # Errors
     /// Those of the database.
@@ -102,13 +104,41 @@ impl Recency {
                 continue;
             };
             let day = NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day;
-            let share = self.share(day);
-            hit.score *= share;
             hit.trace.age_days = Some(self.age(day));
-            hit.trace.recency = Some(share);
+            hit.trace.recency = Some(self.share(day));
         }
-        hits.sort_by(|a, b| b.score.total_cmp(&a.score));
+        hits.sort_by(|a, b| self.compared(Ranked::of(b), Ranked::of(a)));
+        for hit in hits {
+            hit.score *= hit.trace.recency.unwrap_or(1.0);
+        }
         Ok(())
+    }
+
+    /// Compares two hits: by the logarithm of the score that is left, because the score of an old
+    /// note may be too small for a number, and then by day.
+    fn compared(&self, a: Ranked, b: Ranked) -> Ordering {
+        let half_life = f64::from(self.half_life_days.max(1));
+        let left = |hit: Ranked| f64::from(hit.score).log2() - hit.age as f64 / half_life;
+        let by_score = left(a).total_cmp(&left(b));
+        by_score.then_with(|| b.age.cmp(&a.age))
+    }
+}
+
+/// What a hit is ranked by.
+#[derive(Clone, Copy)]
+struct Ranked {
+    /// The score without its age.
+    score: f32,
+    /// In days; 0 if it is unknown.
+    age: i64,
+}
+
+impl Ranked {
+    fn of(hit: &Hit) -> Self {
+        Self {
+            score: hit.score.max(0.0),
+            age: hit.trace.age_days.unwrap_or(0),
+        }
     }
 }
 
@@ -136,6 +166,23 @@ mod tests {
         }
         assert_eq!(recency.age(day("2026-06-01")), 29);
         assert_eq!(recency.age(day("2027-01-01")), 0);
+    }
+
+    #[test]
+    fn however_old_notes_are_the_newer_one_is_first() {
+        let recency = Recency {
+            half_life_days: 1,
+            today: day("2026-06-30"),
+        };
+        let hit = |score, then| Ranked {
+            score,
+            age: recency.age(day(then)),
+        };
+        let is_first = |a, b| recency.compared(a, b) == Ordering::Greater;
+        assert!(is_first(hit(0.5, "2023-02-03"), hit(0.5, "2020-01-01")));
+        assert!(is_first(hit(0.0, "2023-02-03"), hit(0.0, "2020-01-01")));
+        assert!(is_first(hit(0.1, "2026-06-28"), hit(0.9, "2020-01-01")));
+        assert!(is_first(hit(0.9, "2026-06-29"), hit(0.1, "2026-06-30")));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::corrections::{self, Correction};
 use super::freshness::{are_fresh, stale_files};
 use super::library::Library;
+use super::model_choice::question_in_another_language;
 use super::privacy::{coverage_of, hides_notes, is_partial, owners_coverage, shown_chunks};
 use super::query_lines::QueryLines;
 use super::recency::Recency;
@@ -176,6 +177,10 @@ pub fn search(
             searched.words_in_no_note.clear();
         }
         searched.found.stale.extend(stale);
+        if searched.found.top_cosine.is_some() {
+            let unread = question_in_another_language(config, library, &words_of(&searched.query));
+            searched.found.stale.extend(unread);
+        }
     }
     searched.fresh = are_fresh(&searched.found.hits, sandbox);
     searched.contexts = searched

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::model_choice::{AUTO, as_configured, choose};
+use super::model_choice::{AUTO, as_configured, chosen_files};
 use crate::config::{Config, RerankerName};
 use local_agent_embed::models::{self, ModelFiles, RerankerFiles};
 use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
@@ -89,7 +89,7 @@ fn holds_source(config: &Config, root: &Path) -> bool {
 }
 
 /// Whether the program chooses the model: neither an id nor a folder is configured.
-pub(super) fn is_chosen(config: &Config) -> bool {
+pub fn is_chosen(config: &Config) -> bool {
     config.embed.model == AUTO && config.embed.model_path.is_none()
 }
 
@@ -151,8 +151,7 @@ pub fn embedding_files(config: &Config, models_dir: Option<&Path>) -> Result<Mod
     if !is_chosen(config) || config.embed.provider.is_server() {
         return model_files(config, models_dir);
     }
-    let files = ModelFiles::built_in(choose(config)?.id)?;
-    as_configured(config, files)
+    chosen_files(config, models_dir)
 }
 
 /// The files of the configured reranker, with the precision and instruction set of

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::freshness::stale_files;
 use super::library::Library;
-use super::model_choice::choose;
+use super::model_choice::reason_for;
 use super::privacy::{coverage_of, owners_coverage, shown_chunks, shown_notes};
 use super::setting::is_chosen;
 use crate::config::Config;
@@ -166,8 +166,11 @@ fn indexed(
     if let Some(sandbox) = compared_for {
         stale.extend(stale_files(config, &[], sandbox));
     }
+    let model = library
+        .model()
+        .map_or_else(|| config.embed.model.clone(), |model| model.id().to_owned());
     let model_reason = if is_chosen(config) && !config.embed.provider.is_server() {
-        Some(choose(config)?.why)
+        Some(reason_for(config, &model)?)
     } else {
         None
     };
@@ -192,9 +195,7 @@ fn indexed(
         coverage,
         stale,
         vectors_without_say,
-        model: library
-            .model()
-            .map_or_else(|| config.embed.model.clone(), |model| model.id().to_owned()),
+        model,
         model_reason,
         fingerprint,
     })

@@ -29,6 +29,8 @@ use local_agent_kernels::Isa;
 use crate::models::Precision;
 use crate::models::{Engine, ModelFiles};
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::language::script::{self, Script};
+use local_agent_text::language::{Language, languages_of_question};
 use local_agent_text::types::{Fingerprint, HeadingPath};
 
 pub use batch::Embedded;
@@ -67,6 +69,10 @@ pub struct QueryVector {
     /// The number of word pieces in the question, if the model's vocabulary is for Latin script.
     /// Then few letters per piece show that the model cannot read the question.
     pub pieces: Option<usize>,
+    /// The languages that the question may be in; empty if that is unclear.
+    pub languages: Vec<Language>,
+    /// Whether it is written in another script than Latin.
+    pub is_in_another_script: bool,
 }
 
 impl QueryVector {
@@ -76,6 +82,8 @@ impl QueryVector {
             vector,
             letters: text.chars().filter(|c| !c.is_whitespace()).count(),
             pieces: None,
+            languages: languages_of_question(text),
+            is_in_another_script: script::of_text(text).is_some_and(|one| one != Script::Latin),
         }
     }
 }

@@ -163,7 +163,11 @@ impl ModelFiles {
         if built_in::find(&id).is_some() {
             return Self::built_in(&id);
         }
-        Self::from_folder(&id, &folder_of(&id, models_dir)?)
+        let folder = folder_of(&id, models_dir)?;
+        if !folder.is_dir() && known(&id).is_some_and(|one| one.task == ModelTask::Reranking) {
+            return Err(reranker::makes_no_vectors(&id));
+        }
+        Self::from_folder(&id, &folder)
     }
 
     /// The same model with a window of at most `tokens` (including special tokens), never more than

@@ -101,7 +101,14 @@ pub fn pull(
     let staging = models_dir.join(format!(".pull-{id}-{}", &remote.revision[..12]));
     let (cache, ready) = (staging.join("cache"), staging.join("ready"));
     fs::create_dir_all(ready.join("1_Pooling")).map_err(|e| write_error(&staging, &e))?;
-    bring_all(id, &remote, options.max_bytes, (&cache, &ready), progress)?;
+    bring_all(id, &remote, options.max_bytes, (&cache, &ready), progress).inspect_err(
+        |failure| {
+            // Nothing of a model that cannot run is kept; what a broken connection left is continued.
+            if failure.code == ErrorCode::ModelInvalid {
+                let _ = fs::remove_dir_all(&staging);
+            }
+        },
+    )?;
     let pinned = entry
         .filter(|e| e.revision == Some(remote.revision.as_str()))
         .and_then(|e| e.weights_sha256);

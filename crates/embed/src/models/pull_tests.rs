@@ -340,6 +340,12 @@ fn a_repository_without_safetensors_is_refused() {
     let failure = pull_from(&server, dir.path()).unwrap_err();
     assert_eq!(failure.code, ErrorCode::ModelInvalid);
     assert!(failure.message.contains("pickled"), "{failure}");
+    nothing_is_left(dir.path());
+}
+
+/// What was downloaded of a model that cannot run is removed.
+fn nothing_is_left(models_dir: &std::path::Path) {
+    assert_eq!(std::fs::read_dir(models_dir).unwrap().count(), 0);
 }
 
 #[test]
@@ -507,6 +513,7 @@ fn a_reranker_needs_no_pooling_and_one_that_cannot_run_is_refused_before_its_wei
             assert_eq!(failure.code, ErrorCode::ModelInvalid);
             assert!(failure.message.contains(crate::models::RERANKERS));
             nothing_published(dir.path());
+            nothing_is_left(dir.path());
         } else {
             let found = crate::models::RerankerFiles::find("m", dir.path()).unwrap();
             assert_eq!(found.network_files().weights().as_slice(), WEIGHT_BYTES);

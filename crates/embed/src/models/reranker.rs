@@ -16,6 +16,7 @@ use super::{
     CONFIG, Manifest, ModelFiles, NetworkConfig, POOLING, Pooling, Precision, Prefixes,
     PreparedFolder, SMALLEST_WINDOW, TOKENIZER, WEIGHTS,
 };
+use super::{ModelTask, built_in_ids};
 use super::{folder_of, id_of, invalid, manifest, pull_again, registry, weights_in};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Sha256;
@@ -116,6 +117,13 @@ pub(super) fn makes_no_vectors(id: &str) -> Failure {
     ))
 }
 
+/// The failure `MODEL_INVALID` for an embedding model that is used as a reranker.
+fn is_no_reranker(id: &str) -> Failure {
+    let reason = "it makes vectors of single texts, and is no reranker; \
+                  set `retrieve.reranker` to one";
+    invalid(id, reason).with_hint(PULL_ONE)
+}
+
 impl RerankerFiles {
     /// The reranker called `name`, by its id or its repository ([`id_of`]), below `models_dir`.
     ///
@@ -125,6 +133,10 @@ impl RerankerFiles {
         let id = id_of(name);
         if let Some(network) = registry::refused_network(&id) {
             return Err(refusal(&id, network));
+        }
+        let makes_vectors = registry::known(&id).is_some_and(|one| one.task == ModelTask::Vectors);
+        if makes_vectors || built_in_ids().any(|one| one == id) {
+            return Err(is_no_reranker(&id));
         }
         let folder = folder_of(&id, models_dir)?;
         let found = Self::from_folder(&id, &folder);
@@ -268,6 +280,14 @@ mod tests {
             ("b", PULL_ONE),
         ] {
             assert_eq!(hint(name), (missing, command.to_owned()), "{name}");
+        }
+        for model in ["all-MiniLM-L6-v2", "BAAI/bge-small-en-v1.5"] {
+            let refused = (ErrorCode::ModelInvalid, PULL_ONE.to_owned());
+            assert_eq!(
+                hint(model),
+                refused,
+                "{model} cannot be pulled as a reranker"
+            );
         }
         let mixedbread = hint("mixedbread-ai/mxbai-rerank-base-v1");
         assert_eq!(mixedbread, (ErrorCode::ModelInvalid, PULL_ONE.to_owned()));

@@ -25,7 +25,7 @@ impl Reader {
 impl Neighbours {
     /// The pairs of a query. `languages` are the languages of the index besides English.
     fn of(query: &Query, languages: &[Language]) -> Self {
-        let words = searched_words(query, languages);
+        let words = searched_words(query, languages).text;
         let texts = std::iter::once(&words).chain(&query.phrases);
         let sequences: Vec<Vec<String>> = texts.map(|text| content_stems(text)).collect();
         let mut stems = sequences.concat();

@@ -41,11 +41,11 @@ impl QueryPlan {
     pub(super) fn new(query: &Query, languages: &[Language]) -> Self {
         let mut analyzer = Analyzer::default();
         let mut plan = Self::default();
-        plan.weigh_text(
-            &mut analyzer,
-            &searched_words(query, languages),
-            !query.phrases.is_empty(),
-        );
+        let searched = searched_words(query, languages);
+        plan.weigh_text(&mut analyzer, &searched.text, !query.phrases.is_empty());
+        for name in &searched.names {
+            plan.add_once(Form::Exact, name);
+        }
         for phrase in &query.phrases {
             plan.weigh_text(&mut analyzer, phrase, false);
         }
@@ -149,6 +149,12 @@ impl QueryPlan {
                 .or_default()
                 .weight += weight;
         }
+    }
+
+    /// Adds a term that counts once, whether it was added before or not.
+    fn add_once(&mut self, form: Form, text: &str) {
+        let term = self.terms.entry((form, text.to_owned())).or_default();
+        term.weight = term.weight.max(1.0);
     }
 
     /// Adds the stems in other languages to every wanted stem.

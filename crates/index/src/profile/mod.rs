@@ -100,6 +100,12 @@ const ESTIMATED_FROM: usize = 64;
 /// The smallest plausible spread. A smaller one comes from a few equal texts.
 const LEAST_SPREAD: f32 = 0.005;
 
+/// A scale that changes nothing.
+const NO_COSINES: Cosines = Cosines {
+    mean: 0.0,
+    spread: 1.0,
+};
+
 fn shipped() -> &'static [Shipped] {
     static READ: OnceLock<Vec<Shipped>> = OnceLock::new();
     READ.get_or_init(|| serde_json::from_str(DATA).unwrap_or_default())
@@ -114,6 +120,11 @@ fn shipped_for(fingerprint: &Fingerprint) -> Option<&'static Shipped> {
 /// The profile to whose scale all others are converted: the first compiled-in one.
 fn reference() -> Option<&'static Profile> {
     shipped().first().map(|one| &one.profile)
+}
+
+/// The cosines of unrelated texts on the scale to which all others are converted.
+pub(crate) fn reference_cosines() -> Cosines {
+    reference().map_or(NO_COSINES, |profile| profile.unrelated)
 }
 
 /// The calibration for every model without its own.
@@ -185,10 +196,7 @@ impl Profile {
             .flat_map(|(at, (_, a))| sample[at + 1..].iter().map(move |(_, b)| dot(a, b)));
         let unrelated = Cosines::of(&pairs.collect::<Vec<f32>>());
         let unrelated = unrelated.or_else(|| reference().map(|profile| profile.unrelated));
-        let unrelated = unrelated.unwrap_or(Cosines {
-            mean: 0.0,
-            spread: 1.0,
-        });
+        let unrelated = unrelated.unwrap_or(NO_COSINES);
         Ok(Self::new(Origin::Estimated, unrelated, None))
     }
 

@@ -7,7 +7,8 @@ use crate::profile::{Calibration, Features, JUDGED};
 impl Trace {
     /// The features for estimating this hit's chance.
     pub fn features(&self) -> Features {
-        [self.likeness, self.coverage].map(|value| f64::from(value.clamp(0.0, 1.0)))
+        let likeness = self.likeness.max(self.likeness_across.unwrap_or(0.0));
+        [likeness, self.coverage].map(|value| f64::from(value.clamp(0.0, 1.0)))
     }
 }
 

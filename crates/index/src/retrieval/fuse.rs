@@ -60,10 +60,15 @@ pub struct Trace {
     /// The cosine on the scale that all models share. For a chunk that the vector search did not
     /// return, it is that of the last one; 0 without a vector.
     pub likeness: f32,
+    /// The likeness of a chunk in another language than the question, measured by what stands out
+    /// among the question's own cosines; it decides the chance if it is greater.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub likeness_across: Option<f32>,
     /// The likeness of the mean of its document's chunks, if the document has several and is among
     /// the best.
     pub document_likeness: Option<f32>,
-    /// The likeness, mixed with its document's, as a share of the list's best.
+    /// The likeness, mixed with its document's, as a share of the list's best. Cosines of a question
+    /// that the profile does not describe count by their distance from the question's median.
     pub vector_scaled: f32,
     /// How far the model can read the question and the index, 0 to 1.
     pub legibility: f32,
@@ -121,6 +126,8 @@ pub(super) struct VectorSide<'a> {
     pub profile: Option<&'a Profile>,
     /// How far the model can read the question and the index, 0 to 1.
     pub legibility: f32,
+    /// Added to every likeness for ranking, see [`super::question_scale`].
+    pub lift: f32,
 }
 
 impl VectorSide<'_> {
@@ -128,6 +135,11 @@ impl VectorSide<'_> {
     pub(super) fn likeness(&self, cosine: f32) -> f32 {
         self.profile
             .map_or(cosine, |profile| profile.scaled(cosine))
+    }
+
+    /// A likeness as a share of the best one.
+    pub(super) fn share(&self, likeness: f32, best: f32) -> f32 {
+        scale(likeness + self.lift, best + self.lift)
     }
 
     /// The share of the question's words below which words count less.
@@ -174,7 +186,7 @@ pub(super) fn fuse(
         trace.lexical_scaled = scale(hit.score, best_word);
         trace.coverage = hit.chunk_share.max(hit.doc_share);
         if !vectors.hits.is_empty() && has_vector(hit.chunk_id) {
-            trace.vector_scaled = scale(last_likeness, best_likeness);
+            trace.vector_scaled = vectors.share(last_likeness, best_likeness);
             trace.likeness = last_likeness;
         }
     }
@@ -185,7 +197,7 @@ pub(super) fn fuse(
         candidate.trace.vector_rank = Some(rank);
         candidate.trace.cosine = Some(hit.score);
         candidate.trace.likeness = vectors.likeness(hit.score);
-        candidate.trace.vector_scaled = scale(candidate.trace.likeness, best_likeness);
+        candidate.trace.vector_scaled = vectors.share(candidate.trace.likeness, best_likeness);
     }
     let weights = Weights::of(request, words, vectors);
     let mut all: Vec<Candidate> = found.into_values().collect();
@@ -325,6 +337,7 @@ mod tests {
             hits,
             profile: None,
             legibility: 1.0,
+            lift: 0.0,
         }
     }
 
@@ -427,6 +440,37 @@ mod tests {
         );
         assert_eq!(ranked[0].chunk_id, 2);
         assert!(ranked[1].trace.vector_scaled < 0.6, "{:?}", ranked[1].trace);
+    }
+
+    #[test]
+    fn cosines_below_those_of_unrelated_notes_still_rank() {
+        let query = Query::plain("x");
+        let profile = Profile::new(
+            Origin::Measured,
+            Cosines {
+                mean: 0.83,
+                spread: 0.018,
+            },
+            Some(0.95),
+        );
+        let meanings = [meaning(9, 0.76), meaning(1, 0.72), meaning(4, 0.69)];
+        let order = |lift, mode| {
+            let side = VectorSide {
+                profile: Some(&profile),
+                lift,
+                ..legible(&meanings)
+            };
+            let request = Request {
+                mode,
+                ..request(&query, Fusion::Convex)
+            };
+            let ranked = fuse(&request, &[], side, |_| true);
+            ranked.iter().map(|c| c.chunk_id).collect::<Vec<_>>()
+        };
+        for mode in [Mode::Hybrid, Mode::Vector] {
+            assert_eq!(order(0.0, mode), [1, 4, 9], "ties by key");
+            assert_eq!(order(0.78, mode), [9, 1, 4]);
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use local_agent_embed::embedding::QueryVector;
 /// The letters per piece below which a text is illegible, and those from which it is fully legible.
 const RAMP: (f32, f32) = (1.2, 1.8);
 
-/// A question with fewer letters is too short to judge.
+/// A question in Latin script with fewer letters is too short to judge.
 const FEWEST_LETTERS: usize = 8;
 
 /// Number of letters, and of the word pieces they take.
@@ -50,7 +50,8 @@ pub(super) fn legibility(question: &QueryVector, index: Pieces) -> f32 {
         letters: question.letters,
         pieces,
     };
-    let own = own.ratio().filter(|_| own.letters >= FEWEST_LETTERS);
+    let is_judged = own.letters >= FEWEST_LETTERS || question.is_in_another_script;
+    let own = own.ratio().filter(|_| is_judged);
     let least = match (own, index.ratio()) {
         (Some(own), Some(index)) => own.min(index),
         (Some(one), None) | (None, Some(one)) => one,
@@ -78,6 +79,7 @@ mod tests {
             vector: Vec::new(),
             letters,
             pieces,
+            ..QueryVector::default()
         }
     }
 
@@ -88,6 +90,16 @@ mod tests {
         assert_eq!(legibility(&question(40, Some(10)), english), 1.0);
         assert_eq!(legibility(&question(40, Some(10)), chinese), 0.0);
         assert_eq!(legibility(&question(12, Some(12)), english), 0.0);
+    }
+
+    #[test]
+    fn short_questions_in_another_script_are_judged() {
+        let english = Pieces::of("The proofbox holds sourdough", 7);
+        let short = QueryVector {
+            is_in_another_script: true,
+            ..question(5, Some(5))
+        };
+        assert_eq!(legibility(&short, english), 0.0);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod legibility;
 mod listing;
 mod pack;
 mod projections;
+mod question_scale;
 mod refine;
 mod rerank;
 mod shown;
@@ -152,7 +153,7 @@ pub struct Found {
     pub coverage: Coverage,
     /// Projections that are stale.
     pub stale: Vec<Stale>,
-    /// Why the searched vectors were ignored, if they were.
+    /// Why the searched vectors were ignored, if they were, or say nothing.
     pub vectors_without_say: Option<String>,
     /// Highest cosine of the vector side, before fusion.
     pub top_cosine: Option<f32>,
@@ -203,6 +204,9 @@ const OPEN_ATTEMPTS: usize = 4;
 /// Why the vectors are ignored for a query that the model cannot read.
 const UNREADABLE_QUERY: &str =
     "the model cannot read the script of this query, so only words are searched";
+
+/// What a search by vectors alone says of such a query.
+const UNREADABLE_BY_MEANING: &str = "the model cannot read the script of this query";
 
 impl Engine {
     /// Opens everything for reading. `fingerprint` is that of the query vectors; a matrix with
@@ -347,6 +351,12 @@ impl Engine {
             hits: &sides.vectors,
             profile: self.projections.profile.as_ref(),
             legibility,
+            lift: 0.0,
+        };
+        let scale = self.question_scale(sides.question.as_ref(), vectors)?;
+        let vectors = VectorSide {
+            lift: scale.rank_lift,
+            ..vectors
         };
         let mut fused = fuse::fuse(request, &sides.words, vectors, |chunk_id| {
             with_vector.contains(chunk_id)
@@ -356,12 +366,18 @@ impl Engine {
         }
         let (mut hits, dropped) =
             self.read(fused, documents.as_ref(), per, request.limit.max(JUDGED))?;
+        hits.iter_mut().for_each(|hit| scale.rate_across(hit));
         let floor = self.rate(request.mode, &mut hits);
         let vectors_without_say = match request.mode {
             Mode::Hybrid => self
                 .vectors_without_say()?
                 .or_else(|| (legibility == 0.0).then(|| UNREADABLE_QUERY.to_owned())),
-            Mode::Lexical | Mode::Vector => None,
+            Mode::Vector => sides
+                .question
+                .as_ref()
+                .filter(|asked| legibility == 0.0 && asked.question.is_in_another_script)
+                .map(|_| UNREADABLE_BY_MEANING.to_owned()),
+            Mode::Lexical => None,
         };
         hits.truncate(request.limit);
         // A query with a phrase only returns hits that contain it.

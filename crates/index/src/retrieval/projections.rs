@@ -11,6 +11,7 @@ use crate::profile::Profile;
 use crate::store::IndexReader;
 use crate::vectors::Matrix;
 use local_agent_text::error::Result;
+use local_agent_text::language::Language;
 use local_agent_text::types::{CommitId, Fingerprint, IdSet};
 
 /// The lexical projection and the matrix of one commit, and what was computed from them.
@@ -29,6 +30,8 @@ pub struct Projections {
     pub(super) with_vector: OnceLock<IdSet>,
     /// Letters and word pieces of some chunks.
     pub(super) pieces: OnceLock<Pieces>,
+    /// The languages of some chunks.
+    pub(super) languages: OnceLock<Vec<Language>>,
     /// Computed on first use.
     pub(super) coverage: OnceLock<Coverage>,
     pub(super) document_sums: DocumentSums,
@@ -60,6 +63,7 @@ impl Projections {
             profile: None,
             with_vector: OnceLock::new(),
             pieces: OnceLock::new(),
+            languages: OnceLock::new(),
             coverage: OnceLock::new(),
             document_sums: DocumentSums::default(),
         };

@@ -52,7 +52,7 @@ impl Engine {
         let documents = self.index.documents_of(&ids)?;
         if !vectors.hits.is_empty() {
             let means = self.document_likeness(matrix, question, vectors, &documents)?;
-            mix_documents(head, &documents, &means);
+            mix_documents(vectors, head, &documents, &means);
         }
         for candidate in head.iter_mut() {
             candidate.score = candidate.mixed(request.fusion);
@@ -158,6 +158,7 @@ impl Engine {
 
 /// Mixes the likeness of each candidate with that of its document, and scales the results again.
 fn mix_documents(
+    vectors: VectorSide<'_>,
     head: &mut [Candidate],
     documents: &DocumentOf,
     means: &HashMap<i64, f32, RandomState>,
@@ -165,14 +166,14 @@ fn mix_documents(
     let best = head
         .iter()
         .map(|one| mixed_likeness(documents, means, one).0)
-        .fold(0.0, f32::max);
-    if best <= 0.0 {
+        .fold(-vectors.lift, f32::max);
+    if best + vectors.lift <= 0.0 {
         return;
     }
     for candidate in head {
         let (likeness, mean) = mixed_likeness(documents, means, candidate);
         candidate.trace.document_likeness = mean;
-        candidate.trace.vector_scaled = (likeness / best).clamp(0.0, 1.0);
+        candidate.trace.vector_scaled = vectors.share(likeness, best);
     }
 }
 

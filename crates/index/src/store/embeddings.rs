@@ -103,6 +103,16 @@ impl EmbeddingStore {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// The id of the model that made the vectors under `fingerprint`; `None` without any.
+    pub fn model_of(&self, fingerprint: &Fingerprint) -> Result<Option<String>> {
+        let mut statement = self
+            .conn
+            .prepare("SELECT model_id FROM embeddings WHERE fingerprint = ?1 LIMIT 1")?;
+        Ok(statement
+            .query_row([fingerprint.as_bytes()], |row| row.get(0))
+            .optional()?)
+    }
+
     /// The number of vectors under `fingerprint` for each number of dimensions, without reading a
     /// vector.
     pub fn dims(&self, fingerprint: &Fingerprint) -> Result<Vec<(usize, u64)>> {

@@ -80,6 +80,48 @@ pub fn detect_parts<'a>(mut parts: impl Iterator<Item = &'a str> + Clone) -> Opt
     }
 }
 
+/// The sections whose words show the language of a question.
+const OF_QUESTIONS: [Section; 3] = [Section::Common, Section::Stop, Section::QuestionStop];
+
+/// The languages that a question may be in: that of its script, or in Latin script those with the
+/// most function words in it. Several languages can have the same words. Empty if the text has no
+/// such word.
+///
+/// [`detect`] needs three common words, which few questions have.
+pub fn languages_of_question(text: &str) -> Vec<Language> {
+    let sample = prefix(text, SAMPLE_BYTES);
+    match script::of_text(sample) {
+        Some(Script::Latin) | None => by_function_words(sample),
+        Some(script) => by_script(script, sample).into_iter().collect(),
+    }
+}
+
+/// The languages in Latin script with the most function words in `sample`.
+fn by_function_words(sample: &str) -> Vec<Language> {
+    let words = sample.split(|c: char| !c.is_alphabetic());
+    let words: Vec<String> = words.map(str::to_lowercase).collect();
+    let counts: Vec<(Language, usize)> = Language::ALL
+        .iter()
+        .filter(|language| is_latin(**language))
+        .map(|language| (*language, function_words(*language, &words)))
+        .collect();
+    let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(0);
+    let best = counts
+        .into_iter()
+        .filter(|(_, count)| *count > 0 && *count == most);
+    best.map(|(language, _)| language).collect()
+}
+
+/// How many of `words`, in lower case, are function words of `language`.
+fn function_words(language: Language, words: &[String]) -> usize {
+    let sections = |word: &&String| {
+        OF_QUESTIONS
+            .iter()
+            .any(|section| language.lexicon().contains(*section, word))
+    };
+    words.iter().filter(sections).count()
+}
+
 /// The number of words in a sample, and how many of them are common in each language.
 struct Counts {
     words: usize,
@@ -227,5 +269,29 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(detect(text).map(Language::code), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn the_language_of_a_short_question_is_that_of_its_function_words() {
+        let cases: [(&str, &[&str]); 9] = [
+            ("How much flour does the starter get?", &["en"]),
+            ("Wie viel Mehl bekommt der Sauerteig?", &["de"]),
+            ("Was kostet die Haftpflichtversicherung?", &["de"]),
+            ("Combien de farine dans le levain ?", &["fr"]),
+            ("Сколько стоит страховка?", &["ru"]),
+            ("котёл", &["ru"]),
+            ("猫多久打一次疫苗？", &["zh"]),
+            ("zzqx flurbl wombat", &[]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            let found: Vec<&str> = languages_of_question(text)
+                .into_iter()
+                .map(Language::code)
+                .collect();
+            assert_eq!(found, expected, "{text}");
+        }
+        let shared = languages_of_question("Reifen in Keller");
+        assert!(shared.contains(&Language::German) && shared.contains(&Language::English));
     }
 }

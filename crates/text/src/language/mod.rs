@@ -33,7 +33,7 @@ pub mod tokenize;
 pub mod units;
 pub mod vocabulary;
 
-pub use detect::detect;
+pub use detect::{detect, languages_of_question};
 pub use lexicon::{Lexicon, Row, Section, SectionSet};
 pub use script::{is_east_asian, is_ideographic, is_unspaced, is_unspaced_or_hangul};
 pub use tokenize::terms;
