@@ -13,6 +13,7 @@
 use super::fuse::VectorSide;
 use super::{AskedVector, Engine, Hit};
 use crate::profile::reference_cosines;
+use crate::vectors::Matrix;
 use local_agent_text::error::Result;
 use local_agent_text::language::{Language, detect};
 
@@ -105,7 +106,7 @@ impl Engine {
             return Ok(QuestionScale::default());
         }
         let lift = self.lift(asked, vectors).max(0.0);
-        let less = less_for(self.projections.matrix.as_ref().map_or(0, |m| m.len()));
+        let less = less_for(self.projections.matrix.as_ref().map_or(0, Matrix::len));
         Ok(QuestionScale {
             rank_lift: if is_low || is_foreign { lift } else { 0.0 },
             across: may_be_across.then(|| Across {
