@@ -86,6 +86,12 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
         "doctor_names_the_command_that_takes_a_model_that_reads_the_notes",
     ),
     (
+        "it made the vectors that are there; `local-agent embed --model {AUTO}` would take {} now, \
+         because {}",
+        "languages.rs",
+        "auto_says_when_it_would_take_another_model_by_now_and_takes_it_when_asked",
+    ),
+    (
         "local-agent embed --model multilingual-e5-small",
         "languages.rs",
         "a_model_that_reads_english_only_says_so_of_a_question_in_another_language",

@@ -344,8 +344,8 @@ fn a_repository_without_safetensors_is_refused() {
 }
 
 /// What was downloaded of a model that cannot run is removed.
-fn nothing_is_left(models_dir: &std::path::Path) {
-    assert_eq!(std::fs::read_dir(models_dir).unwrap().count(), 0);
+fn nothing_is_left(models_dir: &Path) {
+    assert_eq!(fs::read_dir(models_dir).unwrap().count(), 0);
 }
 
 #[test]

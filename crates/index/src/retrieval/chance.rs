@@ -2,7 +2,7 @@
 //! model's profile.
 
 use super::{Hit, Mode, Trace};
-use crate::profile::{Calibration, Features, JUDGED};
+use crate::profile::{Calibration, Features, JUDGED, Model};
 
 impl Trace {
     /// The features for estimating this hit's chance.
@@ -41,27 +41,77 @@ impl Judge<'_> {
     /// judged by its words alone; one without a lexical projection, by its vectors alone. For a
     /// question in another language, the less its words are trusted, the more the vectors count.
     pub(super) fn rate(&self, hits: &mut [Hit]) -> f32 {
-        let words = self.has_words && self.mode != Mode::Vector;
-        let vectors = by_vectors(self.mode, hits);
-        let usual = self.calibration.model(words, vectors);
-        let across = self.across_languages && words && vectors;
-        let trust = hits.first().map_or(1.0, |hit| hit.trace.word_trust);
-        let trust = if across { f64::from(trust) } else { 1.0 };
-        let by_vectors = &self.calibration.vector;
-        let chance = |features: Features| {
-            trust * usual.chance(features) + (1.0 - trust) * by_vectors.chance(features)
-        };
+        let weighed = self.weighed(hits);
         let features = hits.iter().take(JUDGED).map(|hit| hit.trace.features());
-        let mut most = features.map(chance).fold(0.0, f64::max) as f32;
+        let best = features.map(|features| weighed.chance(features));
+        let mut most = best.fold(0.0, f64::max) as f32;
         for (at, hit) in hits.iter_mut().enumerate() {
             hit.chance = if at == 0 {
                 most
             } else {
-                (chance(hit.trace.features()) as f32).min(most)
+                (weighed.chance(hit.trace.features()) as f32).min(most)
             };
             most = hit.chance;
         }
-        (trust * usual.floor + (1.0 - trust) * by_vectors.floor) as f32
+        weighed.floor() as f32
+    }
+
+    /// The models for these hits, and how much the words count. If the best hit is in another
+    /// language than the question, its words do not count against it.
+    fn weighed(&self, hits: &[Hit]) -> Weighed<'_> {
+        let words = self.has_words && self.mode != Mode::Vector;
+        let vectors = by_vectors(self.mode, hits);
+        let across = self.across_languages && words && vectors;
+        let trust = hits.first().map_or(1.0, |hit| hit.trace.word_trust);
+        let usual = Weighed {
+            usual: self.calibration.model(words, vectors),
+            by_vectors: &self.calibration.vector,
+            trust: if across { f64::from(trust) } else { 1.0 },
+        };
+        let Some(first) = hits
+            .first()
+            .filter(|hit| hit.trace.likeness_across.is_some())
+        else {
+            return usual;
+        };
+        let alone = Weighed {
+            trust: 0.0,
+            ..usual
+        };
+        let features = first.trace.features();
+        if alone.above_floor(features) > usual.above_floor(features) {
+            alone
+        } else {
+            usual
+        }
+    }
+}
+
+/// The models for the chances of one search.
+#[derive(Clone, Copy)]
+struct Weighed<'a> {
+    usual: &'a Model,
+    by_vectors: &'a Model,
+    /// The weight of the usual model, 0 to 1.
+    trust: f64,
+}
+
+impl Weighed<'_> {
+    fn chance(&self, features: Features) -> f64 {
+        let (usual, by_vectors) = (
+            self.usual.chance(features),
+            self.by_vectors.chance(features),
+        );
+        self.trust * usual + (1.0 - self.trust) * by_vectors
+    }
+
+    fn floor(&self) -> f64 {
+        self.trust * self.usual.floor + (1.0 - self.trust) * self.by_vectors.floor
+    }
+
+    /// The chance as a multiple of the floor.
+    fn above_floor(&self, features: Features) -> f64 {
+        self.chance(features) / self.floor().max(f64::EPSILON)
     }
 }
 

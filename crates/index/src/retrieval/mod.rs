@@ -366,7 +366,9 @@ impl Engine {
         }
         let (mut hits, dropped) =
             self.read(fused, documents.as_ref(), per, request.limit.max(JUDGED))?;
-        hits.iter_mut().for_each(|hit| scale.rate_across(hit));
+        for hit in &mut hits {
+            scale.rate_across(hit);
+        }
         let floor = self.rate(request.mode, &mut hits);
         let vectors_without_say = match request.mode {
             Mode::Hybrid => self
