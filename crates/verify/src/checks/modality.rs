@@ -31,6 +31,9 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
 const ADVISING: &[&str] = list!("modality.advising");
 const ADVISERS: &[&str] = list!("modality.advisers");
 
+/// Words of duty that forbid if they are denied: "must not", "ne doit pas".
+const PROHIBITING: &[&str] = list!("modality.prohibiting");
+
 /// Words that leave open whether something is so.
 const OPEN: &[&str] = list!("modality.open");
 
@@ -152,6 +155,10 @@ fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)>
             _ => None,
         };
         let force = match (force, denied) {
+            // "Must not" and "may not" forbid; "need not" allows.
+            (Some(Force::Must), true) if PROHIBITING.contains(&&*reading.lower_word(token)) => {
+                Some(Force::Must)
+            }
             (Some(Force::Must), true) => Some(Force::May),
             (Some(Force::May), true) => Some(Force::Must),
             (force, _) => force,
