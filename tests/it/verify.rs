@@ -53,8 +53,10 @@ fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
     assert_snapshot!(world.stable(&run.stdout), @r"
     REJECTED  The harbour budget is 6 million euros in 2026.
               NUMBER: The claim says “6”, but the cited text says “5”.
+              vault:plan.md, line 3: “The harbour budget is 5 million euros in 2026.”
     REJECTED  It was approved by the council.
               NEGATION: The cited text negates “approved”, but the claim does not.
+              vault:plan.md, line 4: “It was not approved by the council.”
     rejected: NUMBER, NEGATION
     ");
 }

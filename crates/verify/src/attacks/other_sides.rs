@@ -180,6 +180,14 @@ fn must_not_forbids_and_need_not_allows() {
     all_passed(&[
         (logs, "Debug logs may not be shipped to the vendor"),
         (logs, "Access logs need not be kept"),
+        (
+            "The loaf must not be cut before the next day.\n",
+            "The loaf may only be cut on the next day or later",
+        ),
+        (
+            "A payload may be up to 5 MB.\n",
+            "A payload must not exceed 5 MB",
+        ),
     ]);
     all_rejected(
         &[Code::Modality, Code::Negation],
