@@ -9,12 +9,14 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::Verify as Args;
+use super::claims;
 use super::context::Context;
 use super::git;
 use super::output::talk;
 use super::read::read_text;
 use super::try_it::config_for;
 use super::write::write_whole;
+use local_agent_agent::ask::{SourceSentence, source_sentence};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::verify::lock::{self, Change, ClaimChange, Lock};
 use local_agent_agent::operations::verify::{Judged, Unresolved, against_files, against_snapshot};
@@ -22,7 +24,7 @@ use local_agent_agent::runs::{self, Record};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::EvidenceSnapshot;
-use local_agent_verify::{self as verify, Report, Verdict};
+use local_agent_verify::{self as verify, Claim, Report, Verdict};
 
 /// What `verify --json` prints, without the roots.
 #[derive(Serialize, JsonSchema)]
@@ -277,6 +279,14 @@ fn snapshot(context: &Context, file: &Path) -> Result<EvidenceSnapshot> {
     EvidenceSnapshot::from_json(held.as_deref().unwrap_or(&json))
 }
 
+/// The sentence of the cited text that a rejected or doubtful claim is about.
+fn objected_source(claim: &Claim, judged: &Judged) -> Option<SourceSentence> {
+    let is_objected = matches!(claim.verdict, Verdict::Rejected | Verdict::Doubtful);
+    is_objected
+        .then(|| source_sentence(claim, &judged.snapshot))
+        .flatten()
+}
+
 fn print(context: &Context, judged: &Judged, strict: bool) {
     let out = context.out;
     for one in &judged.unresolved {
@@ -309,6 +319,12 @@ fn print(context: &Context, judged: &Judged, strict: bool) {
             format!("{}: ", codes.join(", "))
         };
         out.line(&format!("          {codes}{}", out.shown(&claim.why)));
+        if let Some(source) = objected_source(claim, judged) {
+            out.line(&format!(
+                "          {}",
+                out.shown(&claims::quoted(&source))
+            ));
+        }
     }
     let names: Vec<&str> = report.codes.iter().map(|c| c.as_str()).collect();
     let doubts = report.claims.iter();

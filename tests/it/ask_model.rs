@@ -920,6 +920,25 @@ fn a_server_that_fails_to_give_a_second_opinion_changes_nothing() {
     assert_eq!(body["opinions"], json!([]));
 }
 
+/// The failure gave no reason at all.
+#[test]
+fn a_reply_that_was_cut_twice_is_named_in_strict_mode_too() {
+    let world = zoo();
+    for words in ["The zebra eats 14 apples a day [E1].", ""] {
+        let cut = || Say::Cut(words.to_owned());
+        let server = ChatServer::ollama(vec![cut(), cut()]);
+        let run = ask(&world, "ollama", &server, &[QUESTION, "--strict"]);
+        assert_ne!(run.code, 0, "{}", run.stdout);
+        for said in [
+            "ASK_CITATION_INVALID",
+            "it was cut off after",
+            "raise llm.max_tokens",
+        ] {
+            assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+        }
+    }
+}
+
 #[test]
 fn a_reply_that_was_cut_twice_names_the_key_and_keeps_what_passes() {
     let world = zoo();

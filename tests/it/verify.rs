@@ -53,8 +53,10 @@ fn what_the_cited_lines_do_not_say_is_rejected_with_reasons() {
     assert_snapshot!(world.stable(&run.stdout), @r"
     REJECTED  The harbour budget is 6 million euros in 2026.
               NUMBER: The claim says “6”, but the cited text says “5”.
+              vault:plan.md, line 3: “The harbour budget is 5 million euros in 2026.”
     REJECTED  It was approved by the council.
               NEGATION: The cited text negates “approved”, but the claim does not.
+              vault:plan.md, line 4: “It was not approved by the council.”
     rejected: NUMBER, NEGATION
     ");
 }
@@ -477,4 +479,101 @@ fn a_gate_that_cannot_compare_says_what_is_missing() {
     fs::remove_file(world.vault().join("claims.lock")).unwrap();
     let run = world.run(&[&verify[..], &["--lock", "claims.lock", "--update"]].concat());
     assert!(run.code == 1 && !world.vault().join("claims.lock").exists());
+}
+
+const PLANS: &str = "# Price list 2024\n\n## Plans\n\n| Plan | Price | Encryption | Support |\n| --- | --- | --- | --- |\n| Free | 0 € | Yes | Forum |\n| Basic | 18 € | Yes | E-mail |\n| Enterprise | 240 € | Yes | Phone |\n\nThe Basic plan has no audit logs.\n";
+
+/// An answer about the plans, judged.
+fn judged_plans(answer: &str) -> crate::harness::Run {
+    let world = world(answer);
+    world.write("plans.md", PLANS);
+    judge(&world)
+}
+
+/// Rows without their header were read as loose words, and the heading was no evidence for a year.
+#[test]
+fn cited_rows_are_read_with_their_header_and_the_headings_above_them() {
+    for (answer, code) in [
+        ("The Basic plan costs 18 € [plans.md:7-9].\n", 0),
+        ("In the 2024 price list, Basic was 18 € [plans.md:8].\n", 0),
+        ("In the 2023 price list, Basic was 18 € [plans.md:8].\n", 1),
+        ("The Basic plan costs 240 € [plans.md:7-9].\n", 1),
+        (
+            "The Free plan does not include encryption [plans.md:7].\n",
+            1,
+        ),
+        ("The Free plan includes encryption [plans.md:7].\n", 0),
+        // Only what is cited counts: the other rows are not read.
+        ("The Enterprise plan costs 240 € [plans.md:7].\n", 1),
+    ] {
+        let run = judged_plans(answer);
+        assert_eq!(run.code, code, "{answer}{}{}", run.stdout, run.stderr);
+    }
+}
+
+#[test]
+fn an_objection_shows_the_sentence_that_it_is_about() {
+    let run = judge(&world(
+        "The harbour budget is 6 million euros [plan.md:3].\n",
+    ));
+    let source = "plan.md, line 3: “The harbour budget is 5 million euros in 2026.”";
+    assert!(run.stdout.contains(source), "{}", run.stdout);
+    let run = judge(&world("Alice leads the project [plan.md:6].\n"));
+    assert!(!run.stdout.contains('“'), "{}", run.stdout);
+}
+
+#[test]
+fn what_looks_like_a_citation_and_is_none_is_explained() {
+    for (answer, why) in [
+        ("Alice leads it [plan.md].", "name the line, `[plan.md:12]`"),
+        (
+            "Alice leads it [plan.md:6-5].",
+            "they are counted from 1, the first one first",
+        ),
+        ("Alice leads it [plan.md:0].", "counted from 1"),
+    ] {
+        let run = judge(&world(answer));
+        assert_eq!(run.code, 1, "{answer}");
+        assert!(run.stderr.contains(why), "{answer}: {}", run.stderr);
+    }
+    let run = judge(&world("Nobody reads [gone.md] or [the list].\n"));
+    assert_eq!(run.stderr, "");
+    for answer in [
+        "Alice leads the project (source: `plan.md:6`).",
+        "Alice leads the project [source: plan.md:6].",
+    ] {
+        let run = judge(&world(answer));
+        assert_eq!(run.code, 0, "{answer}: {}{}", run.stdout, run.stderr);
+    }
+}
+
+/// A line that moved and was edited was looked for in its old place, where another text stands now.
+#[test]
+fn a_line_that_moved_and_was_edited_is_found_where_its_words_are() {
+    let before =
+        "# Plans\n\nPrices are net.\n\n- The Basic plan costs 18 € with support by e-mail.\n";
+    let after = "# Plans\n\nPrices are net.\n\nThe trial is free.\n\nAsk us for more.\n\n- The Basic plan costs 18 € with support by mail.\n";
+    for (text, code, said) in [
+        (after.to_owned(), 0, "holds"),
+        (after.replace("18 €", "20 €"), 1, "n.md:9"),
+        (
+            "# Plans\n\nPrices are net.\n\nThe trial is free.\n".to_owned(),
+            1,
+            "is not in the file any more",
+        ),
+    ] {
+        let world = World::empty();
+        world.write("docs/b.md", "The Basic plan costs 18 € [n.md:5].\n");
+        world.write("n.md", before);
+        git(&world, &["init", "-q"]);
+        commit(&world);
+        let verify = ["verify", "docs/b.md", "--vault", "."];
+        world.ok(&[&verify[..], &["--lock", "claims.lock", "--update"]].concat());
+        world.write("n.md", &text);
+        for gate in [["--changed-since", "HEAD"], ["--lock", "claims.lock"]] {
+            let run = world.run(&[&verify[..], &gate].concat());
+            assert_eq!(run.code, code, "{gate:?} {text}: {}", run.stdout);
+            assert!(run.stdout.contains(said), "{gate:?} {text}: {}", run.stdout);
+        }
+    }
 }

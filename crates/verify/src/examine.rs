@@ -68,6 +68,15 @@ impl<'a> Court<'a> {
         let (cited, others) = self.sources(labels);
         let around = self.around(&cited);
         let asked = self.asked();
+        // A claim is compared once, so each comparison needs its own.
+        let is_disputable = !verbatim
+            && extent == Extent::Sentence
+            && checks::disputed::may_be_disputed(&claim, &cited);
+        let alone = cited.iter().filter(|_| is_disputable).map(|source| {
+            let claim = Reading::claim(stated, &mut self.texts.lexicon().borrow_mut());
+            (claim, self.around(std::slice::from_ref(source)))
+        });
+        let alone: Vec<(Reading, Rc<Reading>)> = alone.collect();
         let case = Case {
             claim: &claim,
             raw: &unit.words,
@@ -85,6 +94,20 @@ impl<'a> Court<'a> {
             checks::conflicts(&case)
         } else {
             checks::check(&case)
+        };
+        let alone = alone.iter().zip(&cited).map(|((claim, around), source)| {
+            checks::check(&Case {
+                claim,
+                around,
+                cited: std::slice::from_ref(source),
+                others: &[],
+                code: case.code.clone(),
+                ..case
+            })
+        });
+        let found = match is_disputable {
+            true => checks::disputed::settle(&case, found, alone.collect()),
+            false => found,
         };
         let Findings {
             objections,
@@ -166,7 +189,7 @@ impl<'a> Court<'a> {
     /// The cited items and the others, parsed.
     fn sources(&self, labels: &[Label]) -> (Vec<Source<'a>>, Vec<Source<'a>>) {
         let all = self.texts.iter().map(|text| Source {
-            item: text.item,
+            item: text.as_read(),
             reading: self.texts.reading(text),
         });
         all.partition(|source| labels.contains(&source.item.label))

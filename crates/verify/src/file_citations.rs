@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `[notes/a.md:12-18]`, `(a.md:12)`, `[a.md:1-2, b.md:4]` | lines, counted from 1, the last one included |
 //! | `(see a.md line 12)`, `(a.md, lines 12-18)` | lines, in words |
+//! | `(source: a.md:12)`, `[source: a.md:12]` | lines, with a word before them |
 //! | `[a.md#Heading]`, `(a.md#^block)` | a section or a block |
 //! | `` `src/a.rs:12-18` `` | lines |
 //! | `[text](a.md#L12-L18)`, `[text](a.md:12)` | lines, as a link on words of the sentence |
@@ -21,7 +22,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use local_agent_text::markdown::shallow;
 pub use target::{CitedPart, FileTarget};
-use target::{link_target, note_target, places};
+use target::{link_target, note_target, places, unclear_lines, unclear_place};
 
 /// One citation of one or more files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct FileCitation {
 pub struct FileCitations {
     /// In order, without overlap.
     pub citations: Vec<FileCitation>,
+    /// What may be meant as a citation and names no part of a file ([`CitedPart::Unclear`]). In order.
+    pub unclear: Vec<FileCitation>,
     /// Footnotes that contain only citations. In order, without overlap.
     pub footnotes: Vec<Range<usize>>,
 }
@@ -54,10 +57,18 @@ const LONGEST: usize = 1024;
 pub fn file_citations(text: &str) -> FileCitations {
     let scan = Scan::of(text);
     let footnotes = scan.footnotes();
+    let found = scan.citations(&footnotes).into_iter();
+    let (unclear, citations) = found.partition(is_unclear);
     FileCitations {
-        citations: scan.citations(&footnotes),
+        citations,
+        unclear,
         footnotes: footnotes.into_iter().map(|f| f.line).collect(),
     }
+}
+
+fn is_unclear(citation: &FileCitation) -> bool {
+    let mut targets = citation.targets.iter();
+    targets.any(|target| matches!(target.part, CitedPart::Unclear { .. }))
 }
 
 /// The blocks of code, HTML and comments of a text, in order, without overlap.
@@ -103,13 +114,42 @@ const SEE: [&str; 6] = [
 /// Words between a file and the numbers of its lines, in lower case.
 const LINE: [&str; 4] = [" lines ", " line ", " zeilen ", " zeile "];
 
+/// Words before a citation that only say that it is one, in lower case: "(source: `a.md:8`)". A blank
+/// follows, so that they are not taken for the name of a source.
+const LEADS: [&str; 14] = [
+    "source: ",
+    "sources: ",
+    "src: ",
+    "ref: ",
+    "reference: ",
+    "quelle: ",
+    "quellen: ",
+    "fuente: ",
+    "fonte: ",
+    "fonti: ",
+    "bron: ",
+    "źródło: ",
+    "источник: ",
+    "source : ",
+];
+
+/// The citation behind such words.
+fn without_lead(remark: &str) -> &str {
+    let found = LEADS.iter().find_map(|lead| {
+        let start = remark.get(..lead.len())?;
+        let is_lead = start.to_lowercase() == **lead;
+        is_lead.then(|| remark.get(lead.len()..)).flatten()
+    });
+    found.map_or(remark, str::trim_start)
+}
+
 /// Longest remark, in bytes.
 const LONGEST_REMARK: usize = 300;
 
 /// `see a.md, lines 12-18` as `a.md:12-18`; `None` if it is already short, or names no file with an
 /// extension.
 fn in_short(remark: &str) -> Option<String> {
-    let remark = remark.trim();
+    let remark = without_lead(remark.trim());
     let begins_as_one = remark.starts_with(|c: char| c.is_alphanumeric() || "._/".contains(c));
     if remark.len() > LONGEST_REMARK || !begins_as_one {
         return None;
@@ -272,7 +312,9 @@ impl<'t> Scan<'t> {
             return Step::Skip(inner);
         };
         let end = inner + length + ticks;
-        match places(self.get(inner..inner + length)) {
+        let inner_text = self.get(inner..inner + length);
+        let unclear = || unclear_lines(inner_text).map(|target| vec![target]);
+        match places(inner_text).or_else(unclear) {
             Some(targets) => Step::Cite(FileCitation {
                 span: at..end,
                 targets,
@@ -289,7 +331,7 @@ impl<'t> Scan<'t> {
             return Step::Nothing;
         };
         let end = inner.end + 1;
-        let inner = self.get(inner);
+        let inner = without_lead(self.get(inner));
         let short = in_short(inner).and_then(|short| places(&short));
         match short.or_else(|| places(inner)) {
             Some(targets) => Step::Cite(FileCitation {
@@ -400,15 +442,25 @@ impl<'t> Scan<'t> {
                 None => Step::Skip(end),
             };
         }
-        match places(self.get(inner)) {
-            Some(targets) => Step::Cite(FileCitation {
+        let inner = without_lead(self.get(inner));
+        if let Some(targets) = places(inner) {
+            return Step::Cite(FileCitation {
                 span: at..close,
                 targets,
                 words: None,
                 is_weak: false,
-            }),
-            None => Step::Nothing,
+            });
         }
+        // A definition of a link begins in the same way.
+        let unclear = unclear_place(inner).filter(|_| !self.rest(close).starts_with(':'));
+        unclear.map_or(Step::Nothing, |target| {
+            Step::Cite(FileCitation {
+                span: at..close,
+                targets: vec![target],
+                words: None,
+                is_weak: true,
+            })
+        })
     }
 
     /// The bytes up to `close` on the same line.
@@ -466,7 +518,8 @@ fn cited_by_footnote(body: &str) -> Vec<FileTarget> {
         return targets;
     }
     // A footnote has no footnotes of its own.
-    let found = Scan::of(body).citations(&[]);
+    let mut found = Scan::of(body).citations(&[]);
+    found.retain(|citation| !is_unclear(citation));
     let mut rest = body.to_owned();
     for citation in found.iter().rev() {
         rest.replace_range(citation.span.clone(), " ");

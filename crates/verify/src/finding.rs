@@ -114,6 +114,11 @@ pub enum Detail {
         /// That item.
         by: Label,
     },
+    /// One of several cited items says something else about the same thing.
+    Disputed {
+        /// That item.
+        by: Label,
+    },
 }
 
 /// One thing that a check found in one claim.
@@ -190,6 +195,7 @@ impl Detail {
             Self::Contradicted { by } => {
                 format!("{by} says something else, and is not cited here.")
             }
+            Self::Disputed { by } => format!("{by}, which is cited too, says something else."),
         }
     }
 }
@@ -286,6 +292,10 @@ mod tests {
         assert_eq!(
             Detail::Contradicted { by: label(2) }.sentence(Code::Conflict),
             "E2 says something else, and is not cited here."
+        );
+        assert_eq!(
+            Detail::Disputed { by: label(2) }.sentence(Code::Conflict),
+            "E2, which is cited too, says something else."
         );
     }
 

@@ -15,7 +15,7 @@ use super::phrases::{Abstention, may_announce, may_name_a_gap, plain_lower};
 use super::quotes::{Judge, QuoteMatch, SHORTEST, has_marks, quoted_ranges};
 use super::report::{CitationReport, Claim, Report, Verdict};
 use super::source_text::{SourceTexts, content_words};
-use super::{Code, Derivation, Scope, VerifyOptions, laundering};
+use super::{Code, Derivation, Scope, TableHeads, VerifyOptions, laundering};
 use local_agent_text::documents::said_lines;
 use local_agent_text::evidence::{
     Draft, EvidenceSnapshot, Freshness, FreshnessReport, MarkerKind, Normal,
@@ -62,6 +62,7 @@ pub(super) fn judge(
     snapshot: &EvidenceSnapshot,
     freshness: &FreshnessReport,
     options: &VerifyOptions,
+    heads: &TableHeads,
 ) -> Report {
     let answer = Answer::of(draft, snapshot);
     let resolver = Resolver::new(snapshot, freshness, options);
@@ -72,7 +73,7 @@ pub(super) fn judge(
         .collect();
     let quotes = find_quotes(&answer);
     let ranges: Vec<Range<usize>> = quotes.iter().map(|q| q.range.clone()).collect();
-    let texts = SourceTexts::new(snapshot);
+    let texts = SourceTexts::with_heads(snapshot, heads);
     let mut statements = EvidenceStatements::new(&texts);
     let covered = cover(
         &answer,

@@ -87,8 +87,11 @@ pub use report::{
 pub use stated_values::{PassagePlace, StatedValue, stated_values};
 pub use support::{ClaimSupport, claim_support};
 
+use std::collections::BTreeMap;
+
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::evidence::{Draft, EvidenceSnapshot, FreshnessReport};
+use local_agent_text::types::Label;
 
 /// What an answer is checked against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,7 +134,23 @@ pub fn verify(
     freshness: &FreshnessReport,
     options: &VerifyOptions,
 ) -> Report {
-    judge::judge(answer, snapshot, freshness, options)
+    judge::judge(answer, snapshot, freshness, options, &TableHeads::new())
+}
+
+/// For items that begin inside a table: the header of the table and the line below it, with their line
+/// ends.
+pub type TableHeads = BTreeMap<Label, String>;
+
+/// The same as [`verify`]; items that begin inside a table are read with its header, which says what
+/// their cells are. The header is no part of what is cited: no finding points at it.
+pub fn verify_with_table_heads(
+    answer: &Draft,
+    snapshot: &EvidenceSnapshot,
+    freshness: &FreshnessReport,
+    options: &VerifyOptions,
+    heads: &TableHeads,
+) -> Report {
+    judge::judge(answer, snapshot, freshness, options, heads)
 }
 
 /// Verifies a finished text from elsewhere; the spans of the report refer to it.

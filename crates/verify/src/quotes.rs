@@ -263,8 +263,9 @@ impl<'a> Judge<'a> {
 }
 
 fn verbatim(text: &SourceText<'_>, words: &str) -> Option<QuoteMatch> {
+    // The header of a table that is not cited is not quoted either.
     text.normal()
-        .find(words)
+        .find_from(words, text.head_end())
         .map(|range| QuoteMatch::In(text.item.label, range))
 }
 

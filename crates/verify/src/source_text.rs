@@ -10,6 +10,7 @@ use local_agent_text::evidence::{EvidenceItem, EvidenceSnapshot, Normal};
 use local_agent_text::markdown::{BlockRole, Sentence, sentences};
 use local_agent_text::types::Label;
 
+use super::TableHeads;
 use super::finding::Place;
 use super::reading::Reading;
 use super::text::{Cut, Lexicon};
@@ -25,6 +26,8 @@ pub(crate) struct SourceTexts<'a> {
 pub(crate) struct SourceText<'a> {
     /// The item itself.
     pub item: &'a EvidenceItem,
+    /// The item with the header of its table before its text, if it begins inside a table.
+    with_head: Option<EvidenceItem>,
     normal: OnceCell<Normal>,
     cuts: OnceCell<Vec<Cut>>,
     reading: OnceCell<Reading>,
@@ -45,9 +48,23 @@ const OPENING: usize = 8;
 
 impl<'a> SourceTexts<'a> {
     /// Wraps a snapshot; each text is prepared on first use.
+    #[cfg(test)]
     pub(crate) fn new(snapshot: &'a EvidenceSnapshot) -> Self {
+        Self::with_heads(snapshot, &TableHeads::new())
+    }
+
+    /// The same, with the headers of tables inside which items begin.
+    pub(crate) fn with_heads(snapshot: &'a EvidenceSnapshot, heads: &TableHeads) -> Self {
+        let texts = snapshot.items().iter().map(|item| {
+            let head = heads.get(&item.label);
+            let with_head = head.map(|head| EvidenceItem {
+                text: format!("{head}{}", item.text),
+                ..item.clone()
+            });
+            SourceText::new(item, with_head)
+        });
         Self {
-            texts: snapshot.items().iter().map(SourceText::new).collect(),
+            texts: texts.collect(),
             lexicon: RefCell::default(),
             arounds: RefCell::default(),
         }
@@ -95,9 +112,10 @@ impl<'a> SourceTexts<'a> {
 }
 
 impl<'a> SourceText<'a> {
-    fn new(item: &'a EvidenceItem) -> Self {
+    fn new(item: &'a EvidenceItem, with_head: Option<EvidenceItem>) -> Self {
         Self {
             item,
+            with_head,
             normal: OnceCell::new(),
             cuts: OnceCell::new(),
             starts: OnceCell::new(),
@@ -108,9 +126,22 @@ impl<'a> SourceText<'a> {
         }
     }
 
-    /// The normalised text.
+    /// The item as it is read: with the header of the table that it begins in.
+    pub(crate) fn as_read(&self) -> &EvidenceItem {
+        self.with_head.as_ref().unwrap_or(self.item)
+    }
+
+    /// The normalised text, as it is read.
     pub(crate) fn normal(&self) -> &Normal {
-        self.normal.get_or_init(|| Normal::of(&self.item.text))
+        self.normal.get_or_init(|| Normal::of(&self.as_read().text))
+    }
+
+    /// Where the header of a table that is no part of the item ends in the normalised text.
+    pub(crate) fn head_end(&self) -> usize {
+        match self.as_read().text.len() - self.item.text.len() {
+            0 => 0,
+            head => self.normal().position(head),
+        }
     }
 
     /// The words and numbers of the normalised text, as [`tokens`] cuts them.
@@ -155,9 +186,10 @@ impl<'a> SourceText<'a> {
             .iter()
             .skip(from)
             .take_while(|(opening, _)| *opening <= most);
+        let head = self.head_end();
         known
             .map(|(_, start)| *start)
-            .filter(|start| starts.fits(hay, *start, claim))
+            .filter(|start| *start >= head && starts.fits(hay, *start, claim))
             .min()
             .map(|start| start..start + claim.len())
     }
@@ -165,7 +197,7 @@ impl<'a> SourceText<'a> {
     /// The sentences of the normalised text.
     pub(crate) fn cuts(&self) -> &[Cut] {
         self.cuts
-            .get_or_init(|| cuts(&self.item.text, self.normal()))
+            .get_or_init(|| cuts(&self.as_read().text, self.normal()))
     }
 
     fn starts(&self) -> &Starts {
@@ -173,10 +205,15 @@ impl<'a> SourceText<'a> {
             .get_or_init(|| Starts::of(self.normal().as_str(), self.cuts()))
     }
 
-    /// The place of a range of the normalised text.
+    /// The place of a range of the normalised text. What stands in the header of its table has that of
+    /// the whole item.
     pub(crate) fn place(&self, range: Range<usize>) -> Option<Place> {
         let raw = self.normal().raw(range)?;
-        let (span, lines) = self.item.locate(raw.start, raw.end)?;
+        let head = self.as_read().text.len() - self.item.text.len();
+        let Some(start) = raw.start.checked_sub(head) else {
+            return Some(self.whole());
+        };
+        let (span, lines) = self.item.locate(start, raw.end - head)?;
         Some(Place {
             span,
             lines,

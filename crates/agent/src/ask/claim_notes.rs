@@ -97,10 +97,7 @@ fn harmless(text: &str) -> String {
 
 /// The sentence of the evidence that contradicts a claim; otherwise the one among its citations
 /// that shares the most words with it.
-pub(super) fn source_sentence(
-    claim: &Claim,
-    snapshot: &EvidenceSnapshot,
-) -> Option<SourceSentence> {
+pub fn source_sentence(claim: &Claim, snapshot: &EvidenceSnapshot) -> Option<SourceSentence> {
     let against = claim
         .findings
         .iter()

@@ -67,7 +67,10 @@ pub(super) fn conclude(
                 }
             }
         }
-        ConversationEnd::Rejected { drafts, .. } if rules.strict => {
+        ConversationEnd::Rejected { reasons, drafts } if rules.strict => {
+            if reasons == BLANK || reasons == CUT {
+                return Err(refused_because(&in_words(&reasons, chat)));
+            }
             Err(drafts.first().map_or_else(
                 || Failure::internal("a refused conversation holds no draft"),
                 |judged| refusal(&judged.report),
@@ -167,11 +170,7 @@ fn turned_around(report: &Report, before: Option<&Report>) -> Vec<ClaimOpinion> 
 pub(super) fn refusal(report: &Report) -> Failure {
     let counts = report.counts.in_words();
     let counts = counts.map_or_else(String::new, |counts| format!(" ({counts})"));
-    let message = format!(
-        "the answer did not pass verification: {}{counts}",
-        codes(report, true),
-    );
-    let failure = Failure::new(ErrorCode::AskCitationInvalid, message);
+    let failure = refused_because(&format!("{}{counts}", codes(report, true)));
     // Indexing again helps if the evidence changed on disk; it does not help if the model is wrong.
     let is_old = report
         .codes
@@ -179,8 +178,14 @@ pub(super) fn refusal(report: &Report) -> Failure {
         .any(|code| matches!(code, Code::Stale | Code::Gone));
     match is_old {
         true => failure.with_hint("local-agent index"),
-        false => failure.with_hint("local-agent runs show last"),
+        false => failure,
     }
+}
+
+/// The failure `ASK_CITATION_INVALID` for this reason.
+fn refused_because(reason: &str) -> Failure {
+    let message = format!("the answer did not pass verification: {reason}");
+    Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent runs show last")
 }
 
 /// The reasons for a rejection as words for the user.

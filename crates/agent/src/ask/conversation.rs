@@ -190,11 +190,12 @@ fn has_passed(judged: &JudgedDraft) -> bool {
 
 /// Why a draft is rejected; `None` if it is accepted.
 fn refused(body: &str, finish: Finish, report: &Report, strict: bool) -> Option<String> {
-    if body.trim().is_empty() {
-        return Some(BLANK.to_owned());
-    }
+    // A model that thinks may use up its tokens before it writes a word.
     if finish == Finish::Length {
         return Some(CUT.to_owned());
+    }
+    if body.trim().is_empty() {
+        return Some(BLANK.to_owned());
     }
     let ok = if strict {
         report.ok_without_doubts()

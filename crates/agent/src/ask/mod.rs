@@ -76,7 +76,7 @@ pub use answer::{
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
-pub use claim_notes::{ClaimNote, SourceSentence};
+pub use claim_notes::{ClaimNote, SourceSentence, source_sentence};
 pub use extractive::{
     Computed, Day, Operation, PieceForm, Shown, ShownPiece, named_day, stated_day,
 };

@@ -212,6 +212,17 @@ pub(super) fn is_dash(gap: &str) -> bool {
     matches!(gap.trim(), "-" | "–" | "—" | "‑" | "−")
 }
 
+/// What languages call degrees, and the two scales of temperature.
+const DEGREES: &[&str] = list!("numbers.degrees");
+const CELSIUS: &[&str] = list!("numbers.celsius");
+const FAHRENHEIT: &[&str] = list!("numbers.fahrenheit");
+
+/// Whether a unit measures a temperature.
+fn is_temperature(unit: MeasureUnit) -> bool {
+    let mut kinds = unit.iter();
+    kinds.any(|(kind, _)| matches!(kind, units::UnitKind::Celsius | units::UnitKind::Fahrenheit))
+}
+
 /// Words before the second unit of a rate.
 const PER: &[&str] = list!("numbers.per");
 
@@ -314,6 +325,7 @@ impl<'t> Reader<'t> {
                 .trim_end_matches(['-', '−'])
                 .ends_with(|c: char| !c.is_whitespace() && !matches!(c, '(' | '|' | '['))
             && (i == 0 || self.before(i).len() > 1);
+        let sign = sign || unit.is_some_and(is_temperature) && self.is_behind_a_minus(i);
         let number = Number {
             value: if sign { -value } else { value },
             unit,
@@ -325,6 +337,19 @@ impl<'t> Reader<'t> {
             also,
         };
         Some((number, next))
+    }
+
+    /// Whether "minus" stands before a temperature, as its sign: "minus 15 degrees Celsius". Behind
+    /// another number it computes, and "al menos" is a limit.
+    fn is_behind_a_minus(&self, i: usize) -> bool {
+        const MINUS: &[&str] = list!("numbers.minus");
+        const NOT_ALONE: &[&str] = list!("numbers.before-no-minus");
+        let is_minus = MINUS.contains(&&*self.lower_before(i, 1)) && self.before(i) == " ";
+        let earlier = self.lower_before(i, 2);
+        let computes = earlier.starts_with(|c: char| c.is_ascii_digit())
+            || i.checked_sub(2)
+                .is_some_and(|at| units::unit(self.word(at)).is_some());
+        is_minus && !computes && !NOT_ALONE.contains(&&*earlier)
     }
 
     /// The value that begins at token `i`, before magnitudes and units.
@@ -641,8 +666,11 @@ impl<'t> Reader<'t> {
             ("percentage", s) if s.starts_with("point") => Some("pp"),
             ("basis", s) if s.starts_with("point") => Some("bps"),
             ("per", "cent") => Some("%"),
-            ("degrees" | "degree", "celsius" | "c") => Some("°c"),
-            ("degrees" | "degree", "fahrenheit" | "f") => Some("°f"),
+            (degrees, scale) if DEGREES.contains(&degrees) => match scale {
+                _ if CELSIUS.contains(&scale) => Some("°c"),
+                _ if FAHRENHEIT.contains(&scale) => Some("°f"),
+                _ => None,
+            },
             ("kilowatt", "hour" | "hours") => Some("kwh"),
             ("watt", "hour" | "hours") => Some("wh"),
             ("megawatt", "hour" | "hours") => Some("mwh"),
@@ -761,6 +789,9 @@ impl<'t> Reader<'t> {
         let negated = matches!(&*three, "no" | "not" | "never");
         Some(match (&*two, &*one) {
             ("at", "least") => Bound::AtLeast,
+            // "At or above 5".
+            ("or", "above" | "over") if three == "at" => Bound::AtLeast,
+            ("or", "below" | "under") if three == "at" => Bound::AtMost,
             ("at" | "the", "most") => Bound::AtMost,
             ("up", "to") => Bound::AtMost,
             (

@@ -123,6 +123,38 @@ pub(super) fn is_measured_in(n: &Number, unit: MeasureUnit) -> bool {
     n.unit.is_some_and(|own| a::same_kind(own, unit))
 }
 
+/// Half of the last place that a number gives: 0.5 for 62, 0.05 for 61.5.
+pub(super) fn half_a_place(n: &Number) -> f64 {
+    let places = [1.0, 10.0, 100.0];
+    let by = places
+        .into_iter()
+        .find(|by| a::same((n.value * by).fract(), 0.0));
+    0.5 / by.unwrap_or(1000.0)
+}
+
+/// By how much a value may differ from "about" this number: by a tenth, but not by more than half of
+/// the step to which the number is rounded. "About 60" may be 61.5, "about 64" may not.
+pub(super) fn about(n: &Number) -> f64 {
+    const TENTH: f64 = 0.1;
+    const STEPS: [f64; 8] = [1000.0, 500.0, 100.0, 50.0, 10.0, 5.0, 1.0, 0.5];
+    let tenth = TENTH * n.value.abs();
+    if n.words {
+        return tenth;
+    }
+    let steps = STEPS.into_iter();
+    let mut steps = steps.filter(|step| a::same((n.value / step).fract(), 0.0));
+    let half = steps.next().map_or(half_a_place(n), |step| step / 2.0);
+    tenth.min(half.max(half_a_place(n)))
+}
+
+/// By how many percent the smaller of two amounts must grow to be the larger one, or the larger one
+/// must shrink to be the smaller one.
+pub(super) fn growth(p: &Number, q: &Number, is_more: bool) -> Option<f64> {
+    let (small, large) = in_order(p, q).filter(|_| same_rate(p.per, q.per))?;
+    let base = if is_more { small } else { large };
+    Some(100.0 * (large - small) / base)
+}
+
 /// Whether `n` is a rate times a duration: "$350K/month" for "14 months".
 pub(super) fn accrues(rate: &Number, duration: &Number, n: &Number) -> bool {
     let (Some(per), Some(unit)) = (rate.per, duration.unit) else {
@@ -150,13 +182,9 @@ pub(super) fn is_converted(n: &Number, m: &Number) -> bool {
         }
         _ => return false,
     };
-    let places = [1.0, 10.0, 100.0];
-    let by = places
-        .into_iter()
-        .find(|by| a::same((n.value * by).fract(), 0.0));
     let off = match n.bound {
         Some(Bound::About) => ABOUT * n.value.abs(),
-        _ => 0.5 / by.unwrap_or(1000.0),
+        _ => half_a_place(n),
     };
     same_rate(n.per, m.per) && (value - n.value).abs() <= off
 }

@@ -1,6 +1,8 @@
 //! L4: a number of a table has the unit that the head of its column names: "43" below "Girth (cm)" does
 //! not support "43 mm".
 
+use std::ops::Range;
+
 use crate::atoms::{self as a, Atom, MeasureUnit, Number, UnitKind};
 use crate::reading::Reading;
 use local_agent_text::markdown::BlockRole;
@@ -22,6 +24,11 @@ pub(super) fn is_another(n: &Number, m: &Number, atom: &Atom, reading: &Reading)
 
 /// The head of the column that an atom is in.
 fn head<'r>(reading: &'r Reading, atom: &Atom) -> Option<&'r str> {
+    reading.normal.get(head_range(reading, atom)?)
+}
+
+/// Where the head of the column that an atom is in stands in the text.
+pub(super) fn head_range(reading: &Reading, atom: &Atom) -> Option<Range<usize>> {
     let row = reading.sentence_of(atom.tokens.start);
     let is = |n: usize, role| reading.sentence(n).is_some_and(|s| s.role == role);
     let mut above = (row.saturating_sub(MOST_ROWS)..=row).rev();
@@ -35,8 +42,16 @@ fn head<'r>(reading: &'r Reading, atom: &Atom) -> Option<&'r str> {
         return None;
     }
     let column = before.trim_start_matches('|').matches('|').count();
-    let head = reading.normal.get(reading.sentence(first)?.bytes.clone())?;
-    head.trim_start_matches('|').split('|').nth(column)
+    let header = reading.sentence(first)?.bytes.clone();
+    let text = reading.normal.get(header.clone())?;
+    let mut start = header.start + text.len() - text.trim_start_matches('|').len();
+    for (at, cell) in text.trim_start_matches('|').split('|').enumerate() {
+        if at == column {
+            return Some(start..start + cell.len());
+        }
+        start += cell.len() + 1;
+    }
+    None
 }
 
 /// The unit in brackets, or at the end: "Girth (cm)", "Temp °C". A rate is no unit.

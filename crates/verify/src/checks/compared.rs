@@ -197,7 +197,8 @@ fn turned_round(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<(Effect, Cod
     })
 }
 
-fn turned(x: &str, y: &str) -> String {
+/// What is wrong with amounts that are compared the wrong way round.
+pub(super) fn turned(x: &str, y: &str) -> String {
     format!("The claim compares “{x}” and “{y}” the wrong way round.")
 }
 

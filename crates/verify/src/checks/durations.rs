@@ -113,8 +113,16 @@ fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[Stri
     let is_apart = tokens.any(|t| {
         is_word_of_difference(case.claim, t) || APART.contains(&&*case.claim.lower_word(t))
     });
+    let own = if sure {
+        own_ends(case.claim)
+    } else {
+        Vec::new()
+    };
     for (at, x) in points.iter().enumerate() {
         for y in points.iter().skip(at + 1) {
+            if !may_be_meant(&own, [x.moment, y.moment]) {
+                continue;
+            }
             let together = x.place == y.place && (x.is_named || y.is_named);
             let named = x.is_named && y.is_named;
             // "It leaves on 19 July and they fly three days later".
@@ -125,6 +133,58 @@ fn between(case: &Case<'_>, result: ClaimNumber<'_>, sure: bool) -> Option<[Stri
         }
     }
     None
+}
+
+/// The beginnings and ends that a claim states itself: "(9 March to 8 July)", "from 8:30 to 10:00".
+fn own_ends(claim: &Reading) -> Vec<[Moment; 2]> {
+    let pairs = claim.atoms.windows(2);
+    let found = pairs.filter_map(|pair| {
+        let [x, y] = pair else { return None };
+        let last = moment(claim, y)?;
+        let first = match (&x.what, last) {
+            // "25 and 28 August".
+            (What::Number(n), Moment::Day(date)) if date.day.is_some() => {
+                let day = a::day_of(n)?;
+                Moment::Day(Date {
+                    day: Some(day),
+                    weekday: None,
+                    ..date
+                })
+            }
+            _ => moment(claim, x)?,
+        };
+        let between = claim.text.tokens.get(x.tokens.end..y.tokens.start)?;
+        let is_full = |moment| !matches!(moment, Moment::Day(Date { day: None, .. }));
+        let is_joined = between.len() <= MOST_BETWEEN && !between.iter().any(Token::is_content);
+        let is_one_kind = std::mem::discriminant(&first) == std::mem::discriminant(&last);
+        (is_joined && is_one_kind && is_full(first) && is_full(last)).then_some([first, last])
+    });
+    found.collect()
+}
+
+/// Maximum number of words between the beginning and the end that a claim states.
+const MOST_BETWEEN: usize = 2;
+
+/// Whether a duration may be the time between these two: if the claim states its own ends, only between
+/// those.
+fn may_be_meant(own: &[[Moment; 2]], [x, y]: [Moment; 2]) -> bool {
+    let mut own = own
+        .iter()
+        .filter(|[first, _]| std::mem::discriminant(first) == std::mem::discriminant(&x))
+        .peekable();
+    own.peek().is_none()
+        || own.any(|[first, last]| {
+            is_that(*first, x) && is_that(*last, y) || is_that(*first, y) && is_that(*last, x)
+        })
+}
+
+/// Whether a date or time of the claim is that of the cited text.
+fn is_that(own: Moment, other: Moment) -> bool {
+    match (own, other) {
+        (Moment::Day(own), Moment::Day(other)) => own.is_part_of(&other),
+        (Moment::Clock(own), Moment::Clock(other)) => own.agrees(other),
+        _ => false,
+    }
 }
 
 pub(super) fn is_time(unit: MeasureUnit) -> bool {

@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::Effect;
-use super::arithmetic;
+use super::arithmetic::{self, PERCENT};
 use super::derive::ClaimNumber;
 use super::numbers::{equal, numbers};
 use crate::Code;
@@ -142,10 +142,17 @@ fn is_right(equation: &Equation<'_>) -> Option<bool> {
         _ => return None,
     };
     let off = match (equation.operation, result.bound) {
-        (_, Some(Bound::About)) => 0.1 * value.abs(),
-        (Operation::Ratio, _) => 0.5,
+        (_, Some(Bound::About)) => arithmetic::about(result),
+        (Operation::Ratio, _) => arithmetic::half_a_place(result),
         _ => 0.0,
     };
+    // "40 ÷ 65 = 61.5 %".
+    let is_share = equation.operation == Operation::Ratio
+        && arithmetic::is_measured_in(result, PERCENT)
+        && numbers
+            .iter()
+            .all(|n| !arithmetic::is_measured_in(n, PERCENT));
+    let value = if is_share { 100.0 * value } else { value };
     Some(a::same(value, result.value) || (value - result.value).abs() <= off)
 }
 

@@ -12,17 +12,20 @@ use crate::derivation::{Derivation, Operation};
 pub(super) fn explain(case: &Case<'_>) -> Option<Derivation> {
     let claim = case.claim;
     let mut first: Option<Derivation> = None;
+    let mut computation: Option<Operation> = None;
     let mut ranges = Vec::new();
     for atom in &claim.atoms {
         let computed = numbers::derivation(case, atom);
         if computed.is_some() || stands_in_other_words(case, atom) {
             ranges.push(atom.tokens.clone());
         }
-        first = first.or(computed);
+        computation = computation.or(computed.as_ref().map(|(found, _)| found.operation));
+        let sure = computed.filter(|(_, is_sure)| *is_sure);
+        first = first.or(sure.map(|(derivation, _)| derivation));
     }
     ranges.extend(frequencies::explained(case));
-    if let Some(found) = &first {
-        let is_duration = found.operation == Operation::Duration;
+    if let Some(operation) = computation {
+        let is_duration = operation == Operation::Duration;
         let tokens = claim.text.tokens.iter().enumerate();
         let cues = tokens.filter(|(_, t)| {
             formulas::is_cue(claim, t) || is_duration && durations::is_cue(claim, t)

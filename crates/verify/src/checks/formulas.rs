@@ -7,6 +7,7 @@
 use super::Case;
 use super::arithmetic::{self, PERCENT, ResultWording};
 use super::derive::{ClaimNumber, may_be_computed, shown_result, wording};
+use super::greater::{self, Direction};
 use super::operands::{Candidate, are_told_apart, candidates, unnamed};
 use super::things::{belongs_to_one, is_word_of_computing, is_word_of_difference};
 use crate::atoms::{self as a, Bound, Number, UnitKind, What};
@@ -26,6 +27,19 @@ struct Cues {
     each: bool,
     average: bool,
     product: bool,
+    /// Whether the result is a percentage by which something grew (true) or shrank: no share.
+    growth: Option<bool>,
+}
+
+/// The same for one number of the claim.
+fn cues_for(case: &Case<'_>, result: ClaimNumber<'_>) -> Cues {
+    let mut cues = cues(case.claim);
+    cues.difference |= is_behind_by(case.claim, result);
+    let is_percentage = arithmetic::is_measured_in(result.number, PERCENT);
+    cues.growth = is_percentage
+        .then(|| greater::change(case.claim, result))
+        .flatten();
+    cues
 }
 
 fn cues(claim: &Reading) -> Cues {
@@ -78,8 +92,7 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
     if !may_be_computed(n) || case.has_many_atoms() {
         return None;
     }
-    let (mut cues, wording) = (cues(case.claim), wording(case.claim, result));
-    cues.difference |= is_behind_by(case.claim, result);
+    let (cues, wording) = (cues_for(case, result), wording(case.claim, result));
     let all = candidates(case, result);
     // An average of some of the amounts of a sentence is none of them all.
     let several = Cues {
@@ -90,6 +103,11 @@ pub(super) fn derived(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<Deriva
         .filter(|[x, y]| x.goes_with(y))
         .find_map(|[x, y]| {
             let found = of_two(n, cues, wording, x, y)?;
+            let from = [x, y].map(|c| c.operand.shown);
+            let grows = cues.growth.is_some();
+            if grows && greater::of_amounts(case, result, from) != Direction::Shown {
+                return None;
+            }
             let fits = found.operation != Operation::Sum || are_told_apart(&all, &[x, y]);
             fits.then_some(found)
         })
@@ -141,8 +159,7 @@ pub(super) fn guessed(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Strin
     if !may_be_computed(n) || case.has_many_atoms() || by_chance {
         return None;
     }
-    let mut cues = cues(case.claim);
-    cues.difference |= is_behind_by(case.claim, result);
+    let cues = cues_for(case, result);
     if !(cues.difference || cues.total) {
         return None;
     }
@@ -190,8 +207,7 @@ pub(super) fn possible(case: &Case<'_>, result: ClaimNumber<'_>) -> Option<[Stri
     if n.ordinal || case.has_many_atoms() {
         return None;
     }
-    let mut cues = cues(case.claim);
-    cues.difference |= is_behind_by(case.claim, result);
+    let mut cues = cues_for(case, result);
     let mut wording = wording(case.claim, result);
     let named = candidates(case, result);
     let anyhow = Cues {
@@ -271,7 +287,11 @@ fn of_two<'t>(
         }
     }
     let both = [(x, y), (y, x)];
-    if let Some((small, large)) = both.into_iter().find(|(s, l)| is_share(n, s, l)) {
+    if let Some(is_more) = cues.growth {
+        if let Some(found) = of_growth(n, is_more, x, y) {
+            return Some(found);
+        }
+    } else if let Some((small, large)) = both.into_iter().find(|(s, l)| is_share(n, s, l)) {
         return Some(formula(Operation::Ratio, [small, large]));
     }
     if let Some(found) = of_two_lengths(n, x, y) {
@@ -286,6 +306,22 @@ fn of_two<'t>(
         }
         (is_each && is_result(n, of / by, ROUNDING))
             .then(|| formula(Operation::Ratio, [amount, count]))
+    })
+}
+
+/// The percentage by which the smaller of two amounts grew, or the larger one shrank.
+fn of_growth(n: &Number, is_more: bool, x: &Candidate<'_>, y: &Candidate<'_>) -> Option<Formula> {
+    let percent = arithmetic::growth(x.number(), y.number(), is_more)?;
+    if !is_result(n, percent, ROUNDING) {
+        return None;
+    }
+    let is_first = arithmetic::in_unit_of(x.number(), y.number())? > x.number().value;
+    let (small, large) = if is_first { (x, y) } else { (y, x) };
+    let base = if is_more { small } else { large };
+    let [small, large, base] = [small, large, base].map(|c| c.operand.shown);
+    Some(Formula {
+        operation: Operation::Ratio,
+        from: vec![format!("({large} − {small})"), base.to_owned()],
     })
 }
 
@@ -320,9 +356,8 @@ const ROUNDING: f64 = 0.5;
 /// Whether a computed value is the result. A result with decimals is rounded to them; with whole
 /// numbers, by at most `rounding`.
 fn is_result(n: &Number, value: f64, rounding: f64) -> bool {
-    const ABOUT: f64 = 0.1;
     if n.bound == Some(Bound::About) {
-        return (value - n.value).abs() <= ABOUT * n.value.abs();
+        return (value - n.value).abs() <= arithmetic::about(n);
     }
     let digits = [1.0, 10.0, 100.0];
     let place = digits

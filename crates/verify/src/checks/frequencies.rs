@@ -7,7 +7,7 @@ use super::align::Alignment;
 use super::atoms::readings;
 use super::{Case, Effect};
 use crate::Code;
-use crate::atoms::{self as a, Atom, MeasureUnit, UnitKind, What, simple_value, unit};
+use crate::atoms::{self as a, Atom, MeasureUnit, Number, UnitKind, What, simple_value, unit};
 use crate::reading::Reading;
 
 const EVERY: &[&str] = list!("frequencies.every");
@@ -17,6 +17,7 @@ const PER: &[&str] = list!("frequencies.per");
 const TIMES: &[&str] = list!("frequencies.times");
 const ONCE: &[&str] = list!("frequencies.once");
 const TWICE: &[&str] = list!("frequencies.twice");
+const THRICE: &[&str] = list!("frequencies.thrice");
 
 /// Adverbs, and the unit that each repeats.
 const ADVERBS: [(&[&str], &str); 5] = [
@@ -75,6 +76,29 @@ fn stands(case: &Case<'_>, own: &Frequency) -> bool {
 
 fn has(case: &Case<'_>, own: &Frequency) -> bool {
     readings(case).any(|reading| frequencies(reading).iter().any(|f| f.equals(own)))
+}
+
+/// Whether the number is a count of times that the cited text has in one word: "two times" and "twice".
+pub(super) fn is_adverb(case: &Case<'_>, atom: &Atom, n: &Number) -> bool {
+    const UNIT: MeasureUnit = &[(UnitKind::Times, 1.0)];
+    let is_counted = n.unit.is_none() && TIMES.contains(&&*word(case.claim, atom.tokens.end));
+    let is_count = is_counted || n.unit.is_some_and(|unit| a::same_kind(unit, UNIT));
+    is_count
+        && n.per.is_none()
+        && readings(case).any(|reading| {
+            let mut tokens = reading.text.tokens.iter();
+            tokens.any(|t| {
+                count_of(&reading.lower_word(t)).is_some_and(|count| a::same(count, n.value))
+            })
+        })
+}
+
+/// How often something happens by one word: "twice", "dreimal".
+fn count_of(word: &str) -> Option<f64> {
+    const LISTS: [(&[&str], f64); 3] = [(ONCE, 1.0), (TWICE, 2.0), (THRICE, 3.0)];
+    let known = LISTS.iter().find(|(words, _)| words.contains(&word));
+    let known = known.map(|(_, count)| *count);
+    known.or_else(|| word.strip_suffix("mal").and_then(simple_value))
 }
 
 /// Whether the cited text has the period as an amount: "(was 2 min)".
@@ -167,11 +191,7 @@ fn every(reading: &Reading, at: usize) -> Option<Frequency> {
 /// Reads "four times an hour", "twice a week" or "once every two weeks".
 fn times(reading: &Reading, at: usize) -> Option<Frequency> {
     let first = word(reading, at);
-    let (count, next) = if ONCE.contains(&&*first) {
-        (1.0, at + 1)
-    } else if TWICE.contains(&&*first) {
-        (2.0, at + 1)
-    } else if let Some(count) = first.strip_suffix("mal").and_then(simple_value) {
+    let (count, next) = if let Some(count) = count_of(&first) {
         (count, at + 1)
     } else {
         let count = simple_value(&first).filter(|count| *count > 0.0)?;

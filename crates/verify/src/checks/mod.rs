@@ -29,10 +29,12 @@ mod crossed;
 mod denials;
 mod derive;
 mod direction;
+pub(crate) mod disputed;
 mod durations;
 mod elliptic;
 mod ends;
 mod equations;
+mod exceptions;
 mod exchanged;
 mod explained;
 mod extremes;
@@ -42,11 +44,13 @@ mod formulas;
 mod fractions;
 mod frequencies;
 mod governed;
+mod greater;
 
 mod added_modifiers;
 mod anchored;
 mod circumstances;
 mod initials;
+mod labelled_verdicts;
 mod labels;
 mod language;
 mod left_out;
@@ -81,6 +85,7 @@ mod recombined;
 mod referent;
 mod rejection;
 mod replaced_names;
+mod restated_limits;
 mod rows;
 mod scopes;
 mod sequence;
@@ -267,6 +272,10 @@ pub(crate) fn check(case: &Case<'_>) -> Findings {
         out.objections.retain(|o| o.code != Code::LowSupport);
     }
     complements::settle(case, &mut out.objections);
+    out.objections.retain(|o| !negation::is_taken_out(case, o));
+    restated_limits::settle(case, &mut out.objections);
+    exceptions::settle(case, &passages, &mut out.objections);
+    unticked::settle(case, &passages, &mut out.objections);
     rejection::settle(case, &mut out.objections, &pairings, &alignment, foreign);
     if case.extent == Extent::Sentence {
         out.objections.extend(referent::conflict(case));
@@ -309,7 +318,7 @@ fn is_proven_by_a_row(case: &Case<'_>) -> bool {
 /// L4 and L5: what everyday notes say of tasks, people, reasons, exceptions and earlier times. A check
 /// is asked only if nothing was found before.
 fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findings) {
-    let checks: [EverydayCheck; 25] = [
+    let checks: [EverydayCheck; 27] = [
         cells::check,
         listed_values::check,
         ends::check,
@@ -330,6 +339,8 @@ fn everyday(case: &Case<'_>, passages: &passages::Passages<'_>, out: &mut Findin
         extremes::check,
         superlatives::check,
         unticked::check,
+        labelled_verdicts::check,
+        exceptions::check,
         scopes::check,
         unconditional::check,
         opposed_words::check,

@@ -5,7 +5,7 @@ use super::{Case, Effect};
 use crate::Code;
 use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
-use crate::tables::Mood;
+use crate::tables::{Mood, Role};
 use crate::text::Token;
 
 /// Statements are compared if they share at least this much.
@@ -30,6 +30,9 @@ pub(super) fn check(case: &Case<'_>, pairings: &[Pairing<'_>]) -> Vec<Objection>
 /// Verbs by which somebody advises, and who does.
 const ADVISING: &[&str] = list!("modality.advising");
 const ADVISERS: &[&str] = list!("modality.advisers");
+
+/// Words of duty that forbid if they are denied: "must not", "ne doit pas".
+const PROHIBITING: &[&str] = list!("modality.prohibiting");
 
 /// Words that leave open whether something is so.
 const OPEN: &[&str] = list!("modality.open");
@@ -103,6 +106,13 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     if (force, other) == (Force::Should, Force::Must) {
         return None;
     }
+    if (force, other) == (Force::Must, Force::May) && forbids(case.claim, at, theirs) {
+        return None;
+    }
+    // "May only be cut the next day" forbids what "must not be cut before" forbids.
+    if (force, other) == (Force::May, Force::Must) && own_tokens.iter().any(is_restricting) {
+        return None;
+    }
     let one = case.claim.statements().len() == 1;
     let is_advice = (force, other) == (Force::Must, Force::Should) && one;
     // "May" instead of "must" drops an obligation; "must" instead of "may" is often only emphasis.
@@ -129,6 +139,18 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     Some(found.against(near.source.item.label, sentence(near)?))
 }
 
+/// Whether a word of duty forbids: "must not exceed 5 MB", where the text says "may be up to 5 MB". A
+/// denial of what is allowed is for `negation` to find.
+fn forbids(reading: &Reading, token: &Token, allowed: &Token) -> bool {
+    PROHIBITING.contains(&&*reading.lower_word(token))
+        && reading.text.tokens.iter().any(Token::negates)
+        && matches!(allowed.mood(), Some(Mood::May | Mood::Can))
+}
+
+fn is_restricting(token: &Token) -> bool {
+    token.does(Role::Restricting)
+}
+
 /// The binding words among some tokens; a negated one is inverted: "need not" is "may".
 fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)> {
     let mut out = Vec::new();
@@ -152,6 +174,10 @@ fn forces<'t>(reading: &Reading, tokens: &'t [Token]) -> Vec<(&'t Token, Force)>
             _ => None,
         };
         let force = match (force, denied) {
+            // "Must not" and "may not" forbid; "need not" allows.
+            (Some(Force::Must), true) if PROHIBITING.contains(&&*reading.lower_word(token)) => {
+                Some(Force::Must)
+            }
             (Some(Force::Must), true) => Some(Force::May),
             (Some(Force::May), true) => Some(Force::Must),
             (force, _) => force,

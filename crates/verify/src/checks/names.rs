@@ -54,9 +54,7 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
             || case.claim.is_explained(i)
             || titled && !is_abbreviation(word)
             || is_title(case.claim, token)
-            || token.first
-                && !is_abbreviation(word)
-                && is_little_word(&case.claim.lower_word(token))
+            || token.first && !is_abbreviation(word) && opens(&case.claim.lower_word(token))
             || coded.contains(word)
             || is_german_noun(case.claim, i, language) && !replaces_a_noun(alignment, token);
         if is_name(token)
@@ -69,6 +67,13 @@ fn missing_names<'c>(case: &Case<'c>, alignment: &Alignment<'_>) -> Vec<&'c Toke
         }
     }
     missing
+}
+
+/// Whether a word has a capital only because it begins a sentence, whatever the texts have: a little
+/// word, or one that gives an order ("Zuerst", "Ensuite").
+fn opens(word: &str) -> bool {
+    const IN_ORDER: &[&str] = list!("names.in-order");
+    is_little_word(word) || IN_ORDER.contains(&word)
 }
 
 /// Whether a word is the code of a currency directly before its amount: "EUR 62".

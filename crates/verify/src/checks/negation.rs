@@ -48,6 +48,28 @@ pub(super) fn check(
         .collect()
 }
 
+const EXCLUDING: &[&str] = list!("opposed-words.excluding");
+
+/// Whether the claim takes out what the cited text denies: "excluding VAT" for "without VAT".
+pub(super) fn is_taken_out(case: &Case<'_>, found: &Objection) -> bool {
+    let Detail::TextNegates { said } = &found.detail else {
+        return false;
+    };
+    let tokens = case.claim.text.tokens.as_slice();
+    let mut places = (0..tokens.len()).filter(|at| {
+        let token = tokens.get(*at);
+        token.is_some_and(|t| case.claim.word(t) == said.as_str())
+    });
+    places.any(|at| {
+        let before = tokens.get(at.saturating_sub(TAKEN_OUT)..at).unwrap_or(&[]);
+        let mut words = before.iter().map(|t| case.claim.lower_word(t));
+        words.any(|word| EXCLUDING.contains(&&*word) || WITHOUT.contains(&&*word))
+    })
+}
+
+/// Maximum number of words from "excluding" to what it takes out.
+const TAKEN_OUT: usize = 3;
+
 /// Whether only the claim denies something, and the cited text does so in other words.
 fn is_agreed(case: &Case<'_>, found: &Objection, passages: &Passages<'_>) -> bool {
     matches!(found.detail, Detail::ClaimNegates { .. }) && agreed::denies_too(case, passages)

@@ -4,6 +4,7 @@ use super::align::Alignment;
 use super::arithmetic::{self, PERCENT};
 use super::atoms::{all, readings};
 use super::derive::ClaimNumber;
+use super::greater::{self, Direction};
 use super::literals::{Standing, standing};
 use super::{
     Case, Effect, bounds, column_units, combinations, counts, derive, durations, equations,
@@ -26,7 +27,7 @@ pub(super) fn check(
     verbatim: bool,
 ) -> Option<(Effect, Code, String)> {
     let shown = case.claim.shown_atom(atom);
-    let signed = with_sign(case.claim, atom, n);
+    let signed = with_sign(case, atom, n);
     let n = &signed;
     let number = ClaimNumber { atom, number: n };
     if n.ordinal && n.words && !has_ordinal(case, n) {
@@ -42,10 +43,12 @@ pub(super) fn check(
                 || is_compared(case, atom, n)
                 || is_put_in(case, atom, n)
                 || is_named_share(case, n)
-                || frequencies::agrees(case, atom)
-                || derivation_of(case, number).is_some();
+                || frequencies::agrees(case, atom);
             if excused {
                 return None;
+            }
+            if let Some(found) = derivation_of(case, number) {
+                return greater::doubt(case, number, &found);
             }
             match counts::count(case, number) {
                 counts::Count::Fits => None,
@@ -88,17 +91,30 @@ pub(super) fn check(
     }
 }
 
-/// The number below zero, if the word before it is a minus: "minus 20 %".
-fn with_sign(claim: &Reading, atom: &Atom, n: &Number) -> Number {
-    const MINUS: &[&str] = list!("numbers.minus");
-    let before = atom.tokens.start.checked_sub(1);
-    let before = before.and_then(|at| claim.text.tokens.get(at));
-    // "Por lo menos 20" is a limit.
-    let plain = before.filter(|_| n.bound.is_none());
-    let is_minus = plain.is_some_and(|t| MINUS.contains(&&*claim.lower_word(t)));
-    let value = if is_minus { -n.value.abs() } else { n.value };
+/// The number below zero, if the word before it is a minus: "minus 20 %". If the cited text has the
+/// same words, the number is as it stands there.
+fn with_sign(case: &Case<'_>, atom: &Atom, n: &Number) -> Number {
+    let is_minus = |reading: &Reading, atom: &Atom, n: &Number| {
+        let before = atom.tokens.start.checked_sub(1);
+        let before = before.and_then(|at| reading.text.tokens.get(at));
+        // "Por lo menos 20" is a limit.
+        let plain = before.filter(|_| n.bound.is_none());
+        plain.is_some_and(|t| MINUS.contains(&&*reading.lower_word(t)))
+    };
+    let stands = |reading: &Reading| {
+        let mut atoms = reading.atoms.iter();
+        atoms.any(|e| match &e.what {
+            What::Number(m) => equal(n, m, reading) && is_minus(reading, e, m),
+            _ => false,
+        })
+    };
+    let turns = is_minus(case.claim, atom, n) && !readings(case).any(stands);
+    let value = if turns { -n.value.abs() } else { n.value };
     Number { value, ..*n }
 }
+
+/// Words for a number below zero, before it.
+const MINUS: &[&str] = list!("numbers.minus");
 
 /// Whether the cited text has the ordinal: "third", and not "3 kg".
 fn has_ordinal(case: &Case<'_>, n: &Number) -> bool {
@@ -210,13 +226,20 @@ fn derivation_of(case: &Case<'_>, number: ClaimNumber<'_>) -> Option<Derivation>
         .or_else(|| listed_parts::product(case, number))
 }
 
-/// The computation of a number of the claim that is not in the cited text and follows from it.
-pub(super) fn derivation(case: &Case<'_>, atom: &Atom) -> Option<Derivation> {
+/// The computation of a number of the claim that is not in the cited text and follows from it; and
+/// whether it is sure, because the claim does not turn its amounts round.
+pub(super) fn derivation(case: &Case<'_>, atom: &Atom) -> Option<(Derivation, bool)> {
     let What::Number(n) = &atom.what else {
         return None;
     };
-    match find(case, ClaimNumber { atom, number: n }) {
-        NumberMatch::Missing { .. } => derivation_of(case, ClaimNumber { atom, number: n }),
+    let number = ClaimNumber { atom, number: n };
+    match find(case, number) {
+        NumberMatch::Missing { .. } => {
+            let found = derivation_of(case, number)?;
+            let direction = greater::direction(case, number, &found);
+            let is_sure = matches!(direction, Direction::Unsaid | Direction::Shown);
+            Some((found, is_sure))
+        }
         NumberMatch::As(_) | NumberMatch::Otherwise => None,
     }
 }
@@ -286,7 +309,10 @@ fn find<'a>(case: &Case<'a>, number: ClaimNumber<'_>) -> NumberMatch<'a> {
     }
     // "8-bit" where the text has "8-byte" and a bare "8" in a table.
     if matched.is_empty() || same_kind && !is_exact {
-        match is_hour || notations::stands(case, n, shown) {
+        match is_hour
+            || notations::stands(case, n, shown)
+            || frequencies::is_adverb(case, number.atom, n)
+        {
             true => NumberMatch::Otherwise,
             false => NumberMatch::Missing { other_unit },
         }

@@ -378,8 +378,11 @@ pub(super) fn conflict(case: &Case<'_>) -> Option<Objection> {
     for other in case.others.iter().chain(cited) {
         for n in sentences_about(other.reading, &counted) {
             if says_otherwise(case.claim, other.reading, n) {
-                let detail = Detail::Contradicted {
-                    by: other.item.label,
+                let by = other.item.label;
+                let is_cited = case.cited.iter().any(|cited| cited.item.label == by);
+                let detail = match is_cited {
+                    true => Detail::Disputed { by },
+                    false => Detail::Contradicted { by },
                 };
                 return Some(Objection::new(Code::Conflict, Effect::Remarks, detail));
             }

@@ -2,6 +2,7 @@
 //! the same thing another number: "The pump costs 40 euros", where the pump costs 50 and the hose 10.
 
 use super::Case;
+use super::column_units;
 use super::derive::{ClaimNumber, Operand, infers};
 use crate::atoms::{self as a, Atom, What};
 use crate::reading::Reading;
@@ -66,6 +67,37 @@ pub(super) fn thing(reading: &Reading, atom: &Atom) -> Vec<u32> {
     let names = words.filter(|t| t.is_content() && !t.number);
     let names = names.filter(|t| a::unit(reading.word(t)).is_none());
     names.map(|t| t.id).collect()
+}
+
+/// The words that an amount belongs to in its own clause, also in a list item; in a row of a table, the
+/// words of the row.
+pub(super) fn thing_in_its_clause<'r>(reading: &'r Reading, atom: &Atom) -> Vec<&'r Token> {
+    let at = &atom.tokens;
+    let Some(sentence) = reading.sentence(reading.sentence_of(at.start)) else {
+        return Vec::new();
+    };
+    let tokens = &reading.text.tokens;
+    let near = at.start.saturating_sub(NEAR).max(sentence.tokens.start)..at.start;
+    let before = tokens.get(near).unwrap_or(&[]);
+    let near = at.end..at.end.saturating_add(NEAR).min(sentence.tokens.end);
+    let behind = tokens.get(near).unwrap_or(&[]);
+    if sentence.role == BlockRole::TableRow {
+        return before.iter().chain(behind).collect();
+    }
+    let before = own_words_before(reading, atom, before);
+    let behind = own_words_behind(reading, atom, behind);
+    before.iter().chain(behind).collect()
+}
+
+/// The words in the head of the column of an amount of a table.
+pub(super) fn own_column<'r>(reading: &'r Reading, atom: &Atom) -> &'r [Token] {
+    let Some(head) = column_units::head_range(reading, atom) else {
+        return &[];
+    };
+    let tokens = &reading.text.tokens;
+    let from = tokens.partition_point(|t| t.start < head.start);
+    let to = tokens.partition_point(|t| t.start < head.end);
+    tokens.get(from..to).unwrap_or(&[])
 }
 
 fn clause_of(reading: &Reading, atom: &Atom) -> u32 {

@@ -25,7 +25,12 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         |t: &Token| DONE.contains(&&*claim.lower_word(t)) || t.status() == Some(Status::Done);
     let is_open =
         |t: &Token| OPEN.contains(&&*claim.lower_word(t)) || t.negates() || t.mood().is_some();
-    if tokens.iter().any(is_open) || !tokens.iter().any(is_done) && !tells_alike(claim, tokens) {
+    if tokens.iter().any(is_open) {
+        return None;
+    }
+    let is_finished = tokens.iter().any(is_done) || tells_alike(claim, tokens);
+    let has_happened = tells_of_the_past(claim);
+    if !is_finished && !has_happened {
         return None;
     }
     let has_task = |ticked: bool| {
@@ -35,6 +40,7 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
     };
     let (task, shared) = has_task(false)
         .map(|p| (p, shared(claim, p)))
+        .filter(|(p, _)| is_finished || was_done(claim, p))
         .find(|(p, shared)| shared.len() >= 2 && shared.len() * 2 >= head(p).len())?;
     // A ticked task with the same words may be meant.
     let is_other = |p: &Passage<'_>| {
@@ -48,8 +54,74 @@ pub(super) fn check(case: &Case<'_>, passages: &Passages<'_>) -> Option<Objectio
         said: "done".to_owned(),
         found: "not done".to_owned(),
     };
-    let found = Objection::new(Code::Status, Effect::Rejects, detail);
+    let effect = match is_finished {
+        true => Effect::Rejects,
+        false => Effect::Doubts,
+    };
+    let found = Objection::new(Code::Status, effect, detail);
     Some(found.against(task.source.item.label, task.bytes()))
+}
+
+/// Removes the objection to a claim that denies that an open task is done.
+pub(super) fn settle(case: &Case<'_>, passages: &Passages<'_>, objections: &mut Vec<Objection>) {
+    let is_of_denial =
+        |o: &Objection| o.code == Code::Negation && matches!(o.detail, Detail::ClaimNegates { .. });
+    if !objections.iter().any(is_of_denial) {
+        return;
+    }
+    let is_open_task = |p: &Passage<'_>| {
+        let shared = shared(case.claim, p);
+        is_ticked(p) == Some(false) && shared.len() >= 2 && shared.len() * 2 >= head(p).len()
+    };
+    if passages.with(1).any(is_open_task) {
+        objections.retain(|o| !is_of_denial(o));
+    }
+}
+
+/// Words of what has happened, and of what is only planned.
+const HAPPENED: &[&str] = list!("asserted.happened");
+const PLANNED: &[&str] = list!("asserted.planned");
+
+/// Whether a claim tells that something has happened: "was moved", and not "still has to be moved".
+fn tells_of_the_past(claim: &Reading) -> bool {
+    const STILL: &[&str] = list!("asserted.not-yet");
+    let is_in = |t: &Token, list: &[&str]| list.contains(&&*claim.lower_word(t));
+    let tokens = claim.text.tokens.as_slice();
+    let is_to_come = tokens.windows(2).any(|pair| {
+        let [first, next] = [0, 1].map(|n| pair.get(n).map(|t| claim.lower_word(t)));
+        let is_duty = matches!(first.as_deref(), Some("has" | "have" | "had"));
+        is_duty && next.as_deref() == Some("to")
+            || first.as_deref() == Some("to") && next.as_deref() == Some("be")
+    });
+    let happened = tokens.iter().any(|t| is_in(t, HAPPENED));
+    let is_planned = |t: &Token| is_in(t, PLANNED) || is_in(t, STILL);
+    happened && !is_to_come && !tokens.iter().any(is_planned)
+}
+
+/// Maximum number of words from "was" to what was done.
+const NEAR: usize = 3;
+
+/// Whether the claim says of the verb that begins a task that it was done: "was moved" for "Move the
+/// gateway".
+fn was_done(claim: &Reading, task: &Passage<'_>) -> bool {
+    let reading = task.reading();
+    let words = head(task);
+    let first = task.tokens().iter().find(|t| reading.lower_word(t) != "x");
+    let (Some(verb), Some(first)) = (words.first(), first) else {
+        return false;
+    };
+    let written = reading.lower_word(verb);
+    let tokens = claim.text.tokens.as_slice();
+    let mut places = tokens.iter().enumerate().filter(|(_, t)| {
+        t.id == verb.id || t.is_content() && begin_alike(&claim.lower_word(t), &written)
+    });
+    verb.start == first.start
+        && places.any(|(at, own)| {
+            let before = tokens.get(at.saturating_sub(NEAR)..at).unwrap_or(&[]);
+            before
+                .iter()
+                .any(|t| t.clause == own.clause && HAPPENED.contains(&&*claim.lower_word(t)))
+        })
 }
 
 /// "And so are the letters".

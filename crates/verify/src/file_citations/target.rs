@@ -16,6 +16,12 @@ pub enum CitedPart {
     Heading(String),
     /// The block that ends in `^name`.
     Block(String),
+    /// Nothing that can be cited: a path alone between brackets, or lines that no file has (`0`, `9-8`).
+    /// The text is no citation, but may be meant as one.
+    Unclear {
+        /// The lines as written; `None`: a path alone.
+        lines: Option<String>,
+    },
 }
 
 /// One file or note that a citation names.
@@ -59,6 +65,29 @@ pub(super) fn places(raw: &str) -> Option<Vec<FileTarget>> {
 /// Reads `a.md:12-18`, `a.md:12`, `a.rs:12:5`, `a.md#L12-L18`, `a.md#Heading` or `a.md#^block`.
 fn place(raw: &str) -> Option<FileTarget> {
     place_by_lines(raw).or_else(|| place_by_name(raw))
+}
+
+/// Reads a path alone, or with lines that no file has.
+pub(super) fn unclear_place(raw: &str) -> Option<FileTarget> {
+    let raw = raw.trim().trim_matches('`');
+    let is_file = is_path(raw) && has_extension(raw) && !raw.contains([':', '#', '|', ',']);
+    let alone = is_file.then(|| target(raw, CitedPart::Unclear { lines: None }));
+    alone.or_else(|| unclear_lines(raw))
+}
+
+/// Reads `a.md:0` and `a.md:9-8`.
+pub(super) fn unclear_lines(raw: &str) -> Option<FileTarget> {
+    let raw = raw.trim().trim_matches('`');
+    let (path, written) = raw.rsplit_once(':')?;
+    let mut numbers = written.split(['-', '–']);
+    let is_number = |n: &str| {
+        let digits = n.trim().trim_start_matches('L');
+        !digits.is_empty() && digits.len() < 8 && digits.bytes().all(|b| b.is_ascii_digit())
+    };
+    let are_numbers = numbers.clone().count() <= 2 && numbers.all(is_number);
+    let is_file = is_path(path) && has_extension(path) && are_numbers && lines(written).is_none();
+    let lines = Some(written.to_owned());
+    is_file.then(|| target(path, CitedPart::Unclear { lines }))
 }
 
 /// Reads `a.md#Heading` or `a.md#^block`. The canonical form of a citation has a key behind `|`.

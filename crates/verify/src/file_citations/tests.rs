@@ -3,8 +3,11 @@ use proptest::prelude::*;
 
 /// Every target as `path part`.
 fn found(text: &str) -> Vec<String> {
-    file_citations(text)
-        .citations
+    shown(&file_citations(text).citations)
+}
+
+fn shown(citations: &[FileCitation]) -> Vec<String> {
+    citations
         .iter()
         .flat_map(|citation| &citation.targets)
         .map(|target| {
@@ -13,6 +16,8 @@ fn found(text: &str) -> Vec<String> {
                 CitedPart::Lines { first, last } => format!(":{first}-{last}"),
                 CitedPart::Heading(heading) => format!("#{heading}"),
                 CitedPart::Block(block) => format!("#^{block}"),
+                CitedPart::Unclear { lines: None } => "?".to_owned(),
+                CitedPart::Unclear { lines: Some(lines) } => format!("?{lines}"),
             };
             let note = if target.is_note { "note " } else { "" };
             format!("{note}{}{part}", target.path)
@@ -41,6 +46,13 @@ fn lines_are_read_in_every_spelling() {
         ("It is so (See a.md:7).", "a.md:7-7"),
         ("It is so (see also a.md, Line 2).", "a.md:2-2"),
         ("So ist es (siehe a.md, Zeile 3).", "a.md:3-3"),
+        ("It is so (source: `a.md:8`).", "a.md:8-8"),
+        ("It is so [source: a.md:8].", "a.md:8-8"),
+        ("It is so [Source: `notes/a.md:8-9`].", "notes/a.md:8-9"),
+        ("So ist es (Quelle: a.md:8).", "a.md:8-8"),
+        ("It is so (source: a.md, line 8).", "a.md:8-8"),
+        // A source of this name.
+        ("It is so [source:a.md:8].", "source:a.md:8-8"),
     ] {
         assert_eq!(found(text), [expected], "{text}");
     }
@@ -48,6 +60,30 @@ fn lines_are_read_in_every_spelling() {
         found("[a.md:1-2, 7; b.md:4]"),
         ["a.md:1-2", "a.md:7-7", "b.md:4-4"]
     );
+}
+
+#[test]
+fn what_is_meant_as_a_citation_and_names_no_part_is_found() {
+    for (text, expected) in [
+        ("It is so [a.md].", "a.md?"),
+        ("It is so [notes/a.md].", "notes/a.md?"),
+        ("It is so [a.md:0].", "a.md?0"),
+        ("It is so [a.md:9-8].", "a.md?9-8"),
+        ("It is so `a.md:9-8`.", "a.md?9-8"),
+        ("It is so [source: a.md].", "a.md?"),
+    ] {
+        let unclear = shown(&file_citations(text).unclear);
+        assert_eq!(unclear, [expected], "{text}");
+    }
+    for plain in [
+        "The plan (a.md) says so.",
+        "The plan `a.md` says so.",
+        "[a.md]: https://example.org",
+        "An [option] or a [list, of things].",
+        "It is so [E1].",
+    ] {
+        assert!(file_citations(plain).unclear.is_empty(), "{plain}");
+    }
 }
 
 #[test]

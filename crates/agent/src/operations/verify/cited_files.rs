@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::super::anchors::{block, section};
 use super::Unresolved;
+use super::surroundings::{Outline, table_head};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::evidence::{Excerpt, Segment, UnresolvedProblem};
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, Label, LineSpan, Sha256};
-use local_agent_verify::{CitedPart, FileCitation, FileTarget};
+use local_agent_verify::{CitedPart, FileCitation, FileTarget, TableHeads};
 
 /// Maximum number of bytes of text that one answer may cite. An answer can cite any number of line
 /// ranges, and each is kept as evidence.
@@ -19,6 +20,8 @@ pub(super) struct CitedFiles<'a> {
     sandbox: &'a Sandbox,
     places: BTreeMap<(Address, CitedPart), Label>,
     excerpts: Vec<Excerpt>,
+    heads: TableHeads,
+    outlines: BTreeMap<Address, Outline>,
     held: usize,
     unresolved: Vec<Unresolved>,
 }
@@ -48,14 +51,17 @@ impl<'a> CitedFiles<'a> {
             sandbox,
             places: BTreeMap::new(),
             excerpts: Vec::new(),
+            heads: TableHeads::new(),
+            outlines: BTreeMap::new(),
             held: 0,
             unresolved: Vec::new(),
         }
     }
 
-    /// The excerpts that were read, in label order, and the citations that could not be read.
-    pub(super) fn into_parts(self) -> (Vec<Excerpt>, Vec<Unresolved>) {
-        (self.excerpts, self.unresolved)
+    /// The excerpts that were read, in label order; the headers of the tables that they begin in; and
+    /// the citations that could not be read.
+    pub(super) fn into_parts(self) -> (Vec<Excerpt>, TableHeads, Vec<Unresolved>) {
+        (self.excerpts, self.heads, self.unresolved)
     }
 
     /// Turns an unreadable citation into a segment and records it.
@@ -101,9 +107,46 @@ impl<'a> CitedFiles<'a> {
         Some(segments)
     }
 
+    /// The problem of a file that is not found because no folder is known at all.
+    fn without_folders(&self, problem: Problem) -> Problem {
+        if !self.sandbox.roots().is_empty() {
+            return problem;
+        }
+        let why = "No folder of notes is known. Name that of the cited files, `--vault DIR`, or add it: \
+                   `local-agent source add DIR`.";
+        Problem::new(problem.problem, why)
+    }
+
+    /// Records what is wrong with words that look like a citation, if a file has their path.
+    pub(super) fn note_unclear(&mut self, citation: &FileCitation, written: &str) {
+        for target in &citation.targets {
+            let CitedPart::Unclear { lines } = &target.part else {
+                continue;
+            };
+            let Ok(at) = find(self.sandbox, target) else {
+                continue;
+            };
+            let path = &target.path;
+            let why = match lines {
+                None => format!(
+                    "A path alone cites nothing: name the line, `[{path}:12]`, or the heading, \
+                     `[{path}#Heading]`; `[words]({path})` cites the whole file."
+                ),
+                Some(lines) => format!(
+                    "`{lines}` names no lines of {at}: they are counted from 1, the first one first, \
+                     as in `[{path}:8-9]`."
+                ),
+            };
+            self.unresolved.push(Unresolved {
+                citation: written.to_owned(),
+                why,
+            });
+        }
+    }
+
     /// The label of a cited part; a new part is read first.
     fn label(&mut self, target: &FileTarget) -> Result<Label, Problem> {
-        let at = find(self.sandbox, target)?;
+        let at = find(self.sandbox, target).map_err(|problem| self.without_folders(problem))?;
         let key = (at, target.part.clone());
         if let Some(label) = self.places.get(&key) {
             return Ok(*label);
@@ -113,7 +156,11 @@ impl<'a> CitedFiles<'a> {
             let why = format!("{} is not UTF-8 text.", key.0);
             Problem::new(UnresolvedProblem::NotFound, why)
         })?;
-        let excerpt = excerpt(&key.0, text, &target.part)?;
+        let mut excerpt = excerpt(&key.0, text, &target.part)?;
+        let outline = self.outlines.entry(key.0.clone());
+        let outline = outline.or_insert_with(|| Outline::of(&key.0.path, text));
+        excerpt.heading = outline.above(excerpt.span.start());
+        let head = table_head(text, excerpt.span.start());
         if self.held + excerpt.text.len() > MOST_CITED_BYTES {
             let why = format!("More than {MOST_CITED_BYTES} bytes are cited; verify the parts.");
             return Err(Problem::new(UnresolvedProblem::NotFound, why));
@@ -126,6 +173,7 @@ impl<'a> CitedFiles<'a> {
             .ok_or_else(|| {
                 Problem::new(UnresolvedProblem::NotFound, "Too many places are cited.")
             })?;
+        self.heads.extend(head.map(|head| (label, head)));
         self.places.insert(key, label);
         Ok(label)
     }
@@ -171,7 +219,7 @@ fn ends_with(path: &str, end: &str) -> bool {
         .is_some_and(|folder| folder.is_empty() || folder.ends_with('/') || end.starts_with('.'))
 }
 
-/// The cited part of a file.
+/// The cited part of a file, without the headings above it.
 fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Problem> {
     let range = match part {
         CitedPart::Whole => 0..text.len(),
@@ -181,6 +229,9 @@ fn excerpt(at: &Address, text: &str, part: &CitedPart) -> Result<Excerpt, Proble
             .ok_or_else(|| past_the_end(format!("{at} has no heading “{heading}”.")))?,
         CitedPart::Block(name) => block(text, name)
             .ok_or_else(|| past_the_end(format!("{at} has no block `^{name}`.")))?,
+        CitedPart::Unclear { .. } => {
+            return Err(past_the_end(format!("No part of {at} is named.")));
+        }
     };
     let cut = text.get(range.clone()).unwrap_or("");
     let broken = || past_the_end(format!("{at} is too long to be cited."));

@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 
 use super::Judged;
 pub use super::passage::Change;
-use super::passage::{CitedPassage, FoundPassage, address, lines_of};
+use super::passage::{CitedPassage, FoundPassage, address, content_stems, lines_of};
+use super::surroundings::InFile;
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::{
     Draft, EvidenceItem, EvidenceSnapshot, Excerpt, Freshness, FreshnessReport, Segment,
 };
-use local_agent_text::language::tokenize;
 use local_agent_text::types::Label;
-use local_agent_verify::{self as verify, Claim, Code, Verdict, VerifyOptions};
+use local_agent_verify::{self as verify, Claim, Code, TableHeads, Verdict, VerifyOptions};
 
 /// The version of the lock files that this program writes and reads.
 const VERSION: u32 = 1;
@@ -158,16 +158,6 @@ fn shared_words<'t>(claim: &str, texts: impl Iterator<Item = &'t str>) -> BTreeS
     own.intersection(&held).cloned().collect()
 }
 
-fn content_stems(text: &str) -> BTreeSet<String> {
-    let mut out = BTreeSet::new();
-    tokenize::with_analyzer(|analyzer| {
-        analyzer.each_content_stem(text, &mut |stem| {
-            out.insert(stem.to_owned());
-        });
-    });
-    out
-}
-
 /// The failure for a lock file that cannot be used.
 fn bad_lock(why: String) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("The lock file {why}."))
@@ -238,7 +228,8 @@ fn earlier_of(
         passages.extend(CitedPassage::in_text(&address(item), item.lines, old));
         excerpts.extend(lines_of(&address(item), item.lines, old));
     }
-    let words = shared_words(&claim.text, excerpts.iter().map(|e| e.text.as_str()));
+    let texts = excerpts.iter().map(|e| e.excerpt.text.as_str());
+    let words = shared_words(&claim.text, texts);
     let was_doubtful = !excerpts.is_empty() && {
         let then = judged_at(claim, excerpts)?;
         then.verdict == Verdict::Doubtful
@@ -279,7 +270,7 @@ fn compared(
     sandbox: &Sandbox,
 ) -> Result<ClaimChange> {
     let passages = earlier.passages.iter();
-    let places: Vec<FoundPassage> = passages.map(|p| p.find(sandbox)).collect();
+    let places: Vec<FoundPassage> = passages.map(|p| p.find(sandbox, &earlier.words)).collect();
     let change = places
         .iter()
         .map(|found| found.change)
@@ -300,10 +291,15 @@ fn compared(
     let Some(objection) = objection else {
         return Ok(ClaimChange::as_judged(claim, change, true));
     };
-    let excerpts = places.into_iter().filter_map(|found| found.excerpt);
-    let excerpts: Vec<Excerpt> = excerpts.collect();
+    let excerpts = places.into_iter().filter_map(|found| found.now);
+    let excerpts: Vec<InFile> = excerpts.collect();
     if excerpts.is_empty() {
-        let why = objection;
+        let why = match earlier.passages.is_empty() {
+            true => objection,
+            false => format!(
+                "The cited lines have changed, and their text is not in the file any more. {objection}"
+            ),
+        };
         return Ok(ClaimChange {
             why,
             ..ClaimChange::as_judged(claim, change, false)
@@ -311,9 +307,9 @@ fn compared(
     }
     let at: Vec<String> = excerpts
         .iter()
-        .map(|e| format!("{}:{}:{}", e.source, e.path, e.lines))
+        .map(|InFile { excerpt: e, .. }| format!("{}:{}:{}", e.source, e.path, e.lines))
         .collect();
-    let texts: Vec<String> = excerpts.iter().map(|e| e.text.clone()).collect();
+    let texts: Vec<String> = excerpts.iter().map(|e| e.excerpt.text.clone()).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let now = judged_at(claim, excerpts)?;
     let objection = earlier.objection(&now, now.verdict, &texts);
@@ -354,8 +350,16 @@ fn written_as<'t>(text: &'t str, stem: &'t str) -> &'t str {
 }
 
 /// The worst verdict on a claim that cites these excerpts.
-fn judged_at(claim: &Claim, excerpts: Vec<Excerpt>) -> Result<Claim> {
+fn judged_at(claim: &Claim, parts: Vec<InFile>) -> Result<Claim> {
+    let (excerpts, heads): (Vec<Excerpt>, Vec<Option<String>>) = parts
+        .into_iter()
+        .map(|part| (part.excerpt, part.table_head))
+        .unzip();
     let snapshot = EvidenceSnapshot::freeze("", excerpts)?;
+    let items = snapshot.items().iter().zip(heads);
+    let heads: TableHeads = items
+        .filter_map(|(item, head)| Some((item.label, head?)))
+        .collect();
     let freshness: FreshnessReport = snapshot
         .items()
         .iter()
@@ -369,7 +373,8 @@ fn judged_at(claim: &Claim, excerpts: Vec<Excerpt>) -> Result<Claim> {
             .map(|item| Segment::Cite(item.label)),
     );
     let draft = Draft::new(segments);
-    let report = verify::verify(&draft, &snapshot, &freshness, &VerifyOptions::default());
+    let options = VerifyOptions::default();
+    let report = verify::verify_with_table_heads(&draft, &snapshot, &freshness, &options, &heads);
     let worst = report
         .claims
         .into_iter()

@@ -9,12 +9,14 @@
 //! | `parts` | an answer as segments, and where each of them is in the answer |
 //! | `cited_files` | finds and reads the cited files |
 //! | `passage` | a cited passage, found again in its file |
+//! | `surroundings` | the headings and the header of a table above cited lines |
 //! | `lock` | how the passages that a document cites have changed |
 
 mod cited_files;
 pub mod lock;
 mod parts;
 mod passage;
+mod surroundings;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -69,7 +71,7 @@ pub fn against_snapshot(answer: &str, snapshot: EvidenceSnapshot) -> Judged {
 pub fn against_files(answer: &str, sandbox: &Sandbox) -> Result<Judged> {
     let mut files = CitedFiles::new(sandbox);
     let parts = Parts::of(answer, &mut files);
-    let (excerpts, unresolved) = files.into_parts();
+    let (excerpts, heads, unresolved) = files.into_parts();
     let snapshot = EvidenceSnapshot::freeze("", excerpts)?;
     // The bytes were read just now.
     let fresh: FreshnessReport = snapshot
@@ -78,7 +80,8 @@ pub fn against_files(answer: &str, sandbox: &Sandbox) -> Result<Judged> {
         .map(|item| (item.label, Freshness::Fresh))
         .collect();
     let draft = Draft::new(parts.segments());
-    let mut report = verify::verify(&draft, &snapshot, &fresh, &VerifyOptions::default());
+    let options = VerifyOptions::default();
+    let mut report = verify::verify_with_table_heads(&draft, &snapshot, &fresh, &options, &heads);
     let back = parts.back(&draft.lay_out(&snapshot));
     report.relocate(answer, |span| back.given(span));
     Ok(Judged {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::cited_files::CitedFiles;
 use local_agent_text::evidence::{MarkerKind, Rendered, Segment, UnresolvedProblem, scan_markers};
 use local_agent_text::types::ByteSpan;
-use local_agent_verify::{FileCitation, file_citations};
+use local_agent_verify::{FileCitation, FileCitations, file_citations};
 
 /// A part of the answer as given, and its segments.
 struct CitedPart {
@@ -30,7 +30,11 @@ impl Parts {
     pub(super) fn of(answer: &str, files: &mut CitedFiles<'_>) -> Self {
         let mut parts = Self(Vec::new());
         let mut at = 0;
-        for (range, found) in found(answer) {
+        let cited = file_citations(answer);
+        for citation in &cited.unclear {
+            files.note_unclear(citation, answer.get(citation.span.clone()).unwrap_or(""));
+        }
+        for (range, found) in found(answer, cited) {
             let before = parts.0.len();
             parts.text(answer, at..range.start);
             match found {
@@ -97,8 +101,7 @@ impl Parts {
 }
 
 /// Citations of files, labels and footnotes, in order, without overlap.
-fn found(answer: &str) -> Vec<(Range<usize>, FoundMark)> {
-    let cited = file_citations(answer);
+fn found(answer: &str, cited: FileCitations) -> Vec<(Range<usize>, FoundMark)> {
     let mut found: Vec<(Range<usize>, FoundMark)> = cited
         .citations
         .into_iter()
