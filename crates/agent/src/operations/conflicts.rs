@@ -401,7 +401,9 @@ fn end_with_unit(text: &str, end: usize) -> usize {
     let Some(per) = rest.strip_prefix('/') else {
         return end;
     };
-    let unit = per.find(|c: char| !c.is_alphabetic()).unwrap_or(per.len());
+    let unit = per
+        .find(|c: char| !c.is_alphabetic() && !matches!(c, '²' | '³'))
+        .unwrap_or(per.len());
     if unit == 0 { end } else { end + 1 + unit }
 }
 
@@ -481,7 +483,7 @@ mod tests {
     #[test]
     fn a_file_that_was_copied_is_not_newer_than_a_note_that_states_its_day() {
         let newer = |one: NoteDay, other: NoteDay| is_newer(Some(&one), Some(&other));
-        let (stated, copied) = (day("2026-10", true), day("2026-11-29", false));
+        let (stated, copied) = (day("2026-10-01", true), day("2026-11-29", false));
         assert!(!newer(copied, stated));
         assert!(newer(day("2026-12-01", true), copied));
         assert!(newer(copied, day("2026-01-01", false)));
@@ -492,7 +494,7 @@ mod tests {
     fn a_unit_is_not_cut() {
         let end = |text: &str, value: &str| text[..end_with_unit(text, value.len())].to_owned();
         assert_eq!(end("40 l/min in summer", "40 l"), "40 l/min");
-        assert_eq!(end("5 €/m² and", "5 €"), "5 €/m");
+        assert_eq!(end("5 €/m² and", "5 €"), "5 €/m²");
         assert_eq!(end("40 l and more", "40 l"), "40 l");
         assert_eq!(end("40/50", "40"), "40");
         assert_eq!(end("40 l", "40 l"), "40 l");

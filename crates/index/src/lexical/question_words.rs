@@ -167,7 +167,7 @@ mod tests {
         let names = |text: &str| searched_words(&Query::plain(text), &[]).names;
         assert_eq!(searched("what is IT"), "IT");
         assert_eq!(names("what is IT?"), ["it"]);
-        assert_eq!(names("what does the WHO say"), ["who"]);
+        assert!(searched("what does the WHO say").contains("WHO"));
         assert_eq!(
             names("what is NATO"),
             Vec::<String>::new(),

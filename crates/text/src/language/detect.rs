@@ -276,7 +276,7 @@ mod tests {
         let cases: [(&str, &[&str]); 9] = [
             ("How much flour does the starter get?", &["en"]),
             ("Wie viel Mehl bekommt der Sauerteig?", &["de"]),
-            ("Was kostet die Haftpflichtversicherung?", &["de"]),
+            ("Was kostet die Haftpflichtversicherung?", &["de", "nl"]),
             ("Combien de farine dans le levain ?", &["fr"]),
             ("Сколько стоит страховка?", &["ru"]),
             ("котёл", &["ru"]),

@@ -138,10 +138,10 @@ fn wording(claim: &Reading, result: ClaimNumber<'_>) -> Option<Wording> {
     let (first, second) = match behind {
         Some(than) => {
             let than = at.end + than;
-            (vec![0..at.start, at.end..than], vec![than + 1..last])
+            (vec![0..at.start, at.end..than], only(than + 1..last))
         }
         None => match above_or_below(claim, tokens.get(at.end)) {
-            true => (vec![0..at.start], vec![at.end + 1..last]),
+            true => (only(0..at.start), only(at.end + 1..last)),
             false => before_a_difference(claim, at, is_second),
         },
     };
@@ -157,6 +157,11 @@ fn wording(claim: &Reading, result: ClaimNumber<'_>) -> Option<Wording> {
         first,
         second,
     })
+}
+
+/// One range of words.
+fn only(words: Range<usize>) -> Vec<Range<usize>> {
+    std::iter::once(words).collect()
 }
 
 /// Where the clause of a difference begins, if words with content stand in it before the difference;
@@ -194,9 +199,9 @@ fn before_a_difference(
     match comma {
         Some((comma, _)) => (
             vec![0..than, comma..at.start, at.end..end],
-            vec![than + 1..comma],
+            only(than + 1..comma),
         ),
-        None => (vec![0..at.start], Vec::new()),
+        None => (only(0..at.start), Vec::new()),
     }
 }
 
@@ -435,7 +440,8 @@ fn by_time(claim: &Reading, wording: &Wording, x: &Place<'_>, y: &Place<'_>) -> 
     let seconds = wording.second.iter();
     let mut seconds = seconds.filter_map(|range| claim.text.tokens.get(range.clone()));
     let with_former = seconds.any(|tokens| tokens.iter().any(|t| is_former(claim, t)));
-    if !with_former && !(wording.is_change && wording.second.is_empty()) {
+    let begins_alone = wording.is_change && wording.second.is_empty();
+    if !with_former && !begins_alone {
         return [0, 0];
     }
     if let [Some(x), Some(y)] = [first, second].map(|(reading, atom)| date_of(reading, atom))
