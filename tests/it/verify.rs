@@ -577,3 +577,19 @@ fn a_line_that_moved_and_was_edited_is_found_where_its_words_are() {
         }
     }
 }
+
+/// Without a folder of notes a citation lay "below no root", and nothing said how to name one.
+#[test]
+fn a_citation_without_a_folder_of_notes_says_how_to_name_one() {
+    let world = World::empty();
+    world.write("notes/oven.md", "# Oven\n\nIt is hot in the oven.\n");
+    world.write("draft.md", "It is hot in the oven [oven.md:3].\n");
+    let run = world.run(&["verify", "draft.md"]);
+    assert_eq!(run.code, 1);
+    let hint = "No folder of notes is known. Name that of the cited files, `--vault DIR`, or add it: \
+                `local-agent source add DIR`.";
+    assert!(run.stdout.contains(hint), "{}", run.stdout);
+    world.ok(&["verify", "draft.md", "--vault", "notes"]);
+    world.ok(&["source", "add", "notes"]);
+    world.ok(&["verify", "draft.md"]);
+}

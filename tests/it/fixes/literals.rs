@@ -79,6 +79,11 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
         "fixes/builds.rs",
         "no_model_is_compiled_in",
     ),
+    (
+        "No folder of notes is known. Name that of the cited files, `--vault DIR`, or add it: `local-agent source add DIR`.",
+        "verify.rs",
+        "a_citation_without_a_folder_of_notes_says_how_to_name_one",
+    ),
     ("set HOME", "fixes/environments.rs", "a_user_has_no_home"),
     (
         "local-agent embed --model auto",

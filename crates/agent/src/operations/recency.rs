@@ -107,7 +107,7 @@ impl Recency {
             hit.trace.age_days = Some(self.age(day));
             hit.trace.recency = Some(self.share(day));
         }
-        hits.sort_by(|a, b| self.compared(Ranked::of(b), Ranked::of(a)));
+        hits.sort_by(|a, b| self.compared(RankedByAge::of(b), RankedByAge::of(a)));
         for hit in hits {
             hit.score *= hit.trace.recency.unwrap_or(1.0);
         }
@@ -116,9 +116,9 @@ impl Recency {
 
     /// Compares two hits: by the logarithm of the score that is left, because the score of an old
     /// note may be too small for a number, and then by day.
-    fn compared(&self, a: Ranked, b: Ranked) -> Ordering {
+    fn compared(&self, a: RankedByAge, b: RankedByAge) -> Ordering {
         let half_life = f64::from(self.half_life_days.max(1));
-        let left = |hit: Ranked| f64::from(hit.score).log2() - hit.age as f64 / half_life;
+        let left = |hit: RankedByAge| f64::from(hit.score).log2() - hit.age as f64 / half_life;
         let by_score = left(a).total_cmp(&left(b));
         by_score.then_with(|| b.age.cmp(&a.age))
     }
@@ -126,14 +126,14 @@ impl Recency {
 
 /// What a hit is ranked by.
 #[derive(Clone, Copy)]
-struct Ranked {
+struct RankedByAge {
     /// The score without its age.
     score: f32,
     /// In days; 0 if it is unknown.
     age: i64,
 }
 
-impl Ranked {
+impl RankedByAge {
     fn of(hit: &Hit) -> Self {
         Self {
             score: hit.score.max(0.0),
@@ -174,7 +174,7 @@ mod tests {
             half_life_days: 1,
             today: day("2026-06-30"),
         };
-        let hit = |score, then| Ranked {
+        let hit = |score, then| RankedByAge {
             score,
             age: recency.age(day(then)),
         };

@@ -254,7 +254,7 @@ fn above_or_below(claim: &Reading, next: Option<&Token>) -> bool {
 }
 
 /// An amount of the cited text, the claim, or both.
-struct Place<'t> {
+struct AmountPlace<'t> {
     number: Number,
     /// Where the cited text has it.
     cited: Option<(&'t Reading, &'t Atom)>,
@@ -263,7 +263,7 @@ struct Place<'t> {
 }
 
 /// Whether the cited text has both amounts in one sentence or row.
-fn are_in_one_sentence(x: &Place<'_>, y: &Place<'_>) -> bool {
+fn are_in_one_sentence(x: &AmountPlace<'_>, y: &AmountPlace<'_>) -> bool {
     let (Some((of_x, x)), Some((of_y, y))) = (x.cited, y.cited) else {
         return false;
     };
@@ -271,7 +271,7 @@ fn are_in_one_sentence(x: &Place<'_>, y: &Place<'_>) -> bool {
 }
 
 /// Where an amount stands that is shown in this way.
-fn places<'t>(case: &Case<'t>, result: ClaimNumber<'_>, shown: &str) -> Vec<Place<'t>> {
+fn places<'t>(case: &Case<'t>, result: ClaimNumber<'_>, shown: &str) -> Vec<AmountPlace<'t>> {
     let own = case.claim.atoms.iter();
     let own = own.filter(|atom| atom.bytes != result.atom.bytes);
     let own = own.filter_map(|atom| Some((atom, number(atom)?)));
@@ -285,17 +285,17 @@ fn places<'t>(case: &Case<'t>, result: ClaimNumber<'_>, shown: &str) -> Vec<Plac
         let n = number(atom)?;
         let mut own = own.iter();
         let claimed = own.find(|(_, m)| super::numbers::equal(m, n, reading));
-        Some(Place {
+        Some(AmountPlace {
             number: *n,
             cited: Some((reading, atom)),
             claimed: claimed.map(|(atom, _)| atom.tokens.clone()),
         })
     });
-    let mut found: Vec<Place<'t>> = cited.take(MOST_PLACES).collect();
+    let mut found: Vec<AmountPlace<'t>> = cited.take(MOST_PLACES).collect();
     if found.is_empty() {
         let mut own = own.iter();
         let own = own.find(|(atom, _)| case.claim.shown_amount(atom) == shown);
-        found.extend(own.map(|(atom, n)| Place {
+        found.extend(own.map(|(atom, n)| AmountPlace {
             number: **n,
             cited: None,
             claimed: Some(atom.tokens.clone()),
@@ -312,7 +312,7 @@ fn number(atom: &Atom) -> Option<&Number> {
 }
 
 /// Whether the first amount is the greater one. An amount without a unit has that of the other.
-fn is_greater(x: &Place<'_>, y: &Place<'_>) -> Option<bool> {
+fn is_greater(x: &AmountPlace<'_>, y: &AmountPlace<'_>) -> Option<bool> {
     let (x, y) = (&x.number, &y.number);
     let other = match (x.unit, y.unit) {
         (Some(_), Some(_)) => arithmetic::in_unit_of(x, y)?,
@@ -322,7 +322,12 @@ fn is_greater(x: &Place<'_>, y: &Place<'_>) -> Option<bool> {
 }
 
 /// Whether the claim is about the first amount and compares it with the second one.
-fn is_first(claim: &Reading, wording: &Wording, x: &Place<'_>, y: &Place<'_>) -> Option<bool> {
+fn is_first(
+    claim: &Reading,
+    wording: &Wording,
+    x: &AmountPlace<'_>,
+    y: &AmountPlace<'_>,
+) -> Option<bool> {
     let [mut for_first, mut for_second] = by_place(claim, wording, x, y);
     let both = [
         by_words(claim, wording, x, y),
@@ -345,7 +350,12 @@ const GOOD: usize = 2;
 
 /// The signs that the first amount is meant first, and that the second one is, by where the claim has
 /// them: "31 kg, 9 kg less", "25 more, from 40 to 65".
-fn by_place(claim: &Reading, wording: &Wording, x: &Place<'_>, y: &Place<'_>) -> [usize; 2] {
+fn by_place(
+    claim: &Reading,
+    wording: &Wording,
+    x: &AmountPlace<'_>,
+    y: &AmountPlace<'_>,
+) -> [usize; 2] {
     let sides = [x, y].map(|place| side_in_claim(claim, wording, place));
     // Two amounts of one side are told apart by nothing.
     match sides {
@@ -357,7 +367,7 @@ fn by_place(claim: &Reading, wording: &Wording, x: &Place<'_>, y: &Place<'_>) ->
 }
 
 /// Whether the claim has an amount as the one that is meant first, or as the one it is compared with.
-fn side_in_claim(claim: &Reading, wording: &Wording, place: &Place<'_>) -> Option<bool> {
+fn side_in_claim(claim: &Reading, wording: &Wording, place: &AmountPlace<'_>) -> Option<bool> {
     let at = place.claimed.as_ref()?;
     let before = at.start.checked_sub(1);
     let before = before.and_then(|n| claim.text.tokens.get(n));
@@ -393,7 +403,12 @@ fn has_both_ends(claim: &Reading) -> bool {
 }
 
 /// The same by the words and dates that each amount has in the cited text.
-fn by_words(claim: &Reading, wording: &Wording, x: &Place<'_>, y: &Place<'_>) -> [usize; 2] {
+fn by_words(
+    claim: &Reading,
+    wording: &Wording,
+    x: &AmountPlace<'_>,
+    y: &AmountPlace<'_>,
+) -> [usize; 2] {
     let (Some(first), Some(second)) = (x.cited, y.cited) else {
         return [0, 0];
     };
@@ -431,7 +446,12 @@ fn by_words(claim: &Reading, wording: &Wording, x: &Place<'_>, y: &Place<'_>) ->
 
 /// The same by time, if the claim tells of a change, or compares with an earlier time: what is later is
 /// meant first.
-fn by_time(claim: &Reading, wording: &Wording, x: &Place<'_>, y: &Place<'_>) -> [usize; 2] {
+fn by_time(
+    claim: &Reading,
+    wording: &Wording,
+    x: &AmountPlace<'_>,
+    y: &AmountPlace<'_>,
+) -> [usize; 2] {
     const FORMER: &[&str] = list!("compared.former");
     let (Some(first), Some(second)) = (x.cited, y.cited) else {
         return [0, 0];
