@@ -151,23 +151,34 @@ fn an_introduction_alone_is_no_answer() {
     assert_eq!(world.json(&asked)["outcome"], "closest");
 }
 
-/// Of forty announced items one was shown, without a word.
+/// Of forty announced items, or rows, a part was shown, without a word.
 #[test]
 fn a_list_that_is_cut_says_so() {
-    let mut note =
-        "# Launch\n\nBefore the launch of the rocket the crew checks the following:\n\n".to_owned();
-    for n in 0..40 {
-        note += &format!(
-            "- valve number {n} of the tank is closed and sealed with wire by an engineer\n"
-        );
-    }
-    let world = world(&[("launch.md", &note)]);
-    let shown = answer(
-        &world,
-        "What does the crew check before the launch of the rocket?",
+    let lead = "# Launch\n\nBefore the launch of the rocket the crew checks the following:\n\n";
+    let (mut list, mut table) = (
+        lead.to_owned(),
+        format!("{lead}| Valve | State |\n| --- | --- |\n"),
     );
-    assert!(shown.contains("valve number 5 "), "{shown}");
-    assert!(shown.contains(" of 40 items are shown."), "{shown}");
+    for n in 0..40 {
+        list += &format!("- valve number {n} of the tank is closed and sealed with wire\n");
+        table += &format!("| valve number {n} of the tank | closed and sealed with wire |\n");
+    }
+    let questions = [
+        "What does the crew check before the launch of the rocket?",
+        "Which things does the crew check before the launch of the rocket?",
+        "List the things that the crew checks before the launch of the rocket",
+    ];
+    // A question for one fact is answered by one row.
+    for (note, what, first) in [(list, "items", 0), (table, "rows", 1)] {
+        let world = world(&[("launch.md", &note)]);
+        for question in &questions[first..] {
+            let shown = answer(&world, question);
+            let all = shown.contains("number 39 ");
+            let says = shown.contains(&format!(" of 40 {what} are shown."));
+            assert!(shown.contains("number 5 "), "{question}: {shown}");
+            assert!(all != says, "{question}: {shown}");
+        }
+    }
 }
 
 /// "Show me" was a word that the tasks had to have, and so were "June" and "week".

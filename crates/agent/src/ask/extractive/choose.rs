@@ -77,7 +77,7 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
         _ => None,
     };
     if let Some(choice) = by_kind {
-        return choice;
+        return with_announced(ranked, choice);
     }
     let fitting = first_choice(ranked)
         .filter(|best| confidence::fits_alone(ranked, best))
@@ -92,20 +92,28 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
 }
 
 /// The answer of these passages, each with all rows of its table that the question means. It says how
-/// many rows, or items of an announced list, are left out.
-pub(super) fn counted(ranked: &Ranked<'_>, mut passages: Vec<Passage>) -> Choice {
+/// many of them are left out.
+fn counted(ranked: &Ranked<'_>, mut passages: Vec<Passage>) -> Choice {
     let rows: Vec<RowCount> = passages
         .iter_mut()
         .filter_map(|passage| whole_rows::complete(ranked, passage))
         .collect();
     let shown = rows.iter().map(|count| count.shown).sum();
     let all = rows.iter().map(|count| count.all).sum();
-    let items = passages
+    with_announced(ranked, Choice::part_of(passages, (shown, all), "rows"))
+}
+
+/// The answer, which says how many items or rows behind an introduction are left out.
+fn with_announced(ranked: &Ranked<'_>, choice: Choice) -> Choice {
+    let mut counts = choice
+        .passages
         .iter()
-        .find_map(|passage| announced_items::counts(ranked, passage));
-    match items.filter(|_| shown == all) {
-        Some(items) => Choice::part_of(passages, items, "items"),
-        None => Choice::part_of(passages, (shown, all), "rows"),
+        .filter_map(|passage| announced_items::count(ranked, passage));
+    match counts.find(|count| count.shown < count.all) {
+        Some(count) if choice.cut.is_none() && choice.certain => {
+            Choice::part_of(choice.passages, (count.shown, count.all), count.what)
+        }
+        _ => choice,
     }
 }
 

@@ -26,27 +26,27 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Option<Choice> {
         .iter()
         .take(8)
         .filter(|c| c.score >= 0.8 * best.score && c.features.unknown_name == 0.0);
-    let mut listed: Vec<(f32, &Candidate, Passage)> = near
+    let mut listed: Vec<(f32, &Candidate, Choice)> = near
         .filter_map(|c| {
-            let (above, passage) = whole(ranked, c)?;
-            Some((c.score + 0.3 * above, c, passage))
+            let (above, choice) = whole(ranked, c)?;
+            Some((c.score + 0.3 * above, c, choice))
         })
         .collect();
     listed.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let (_, candidate, passage) = listed.into_iter().next()?;
+    let (_, candidate, choice) = listed.into_iter().next()?;
     let certain = confidence::fits(ranked, candidate) || confidence::fits(ranked, best);
-    certain.then(|| Choice::certain(vec![passage]))
+    certain.then_some(choice)
 }
 
 /// The whole list or table around a unit, and the share of the question that the text above it
 /// covers.
-fn whole(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<(f32, Passage)> {
+fn whole(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<(f32, Choice)> {
     let found = ranked.found;
     let unit = ranked.unit(candidate.index)?;
     let above = score::share(&ranked.question, &candidate.credits.above);
-    let passage = match unit.form {
+    let choice = match unit.form {
         Form::Row => table(ranked, candidate, unit)?,
-        Form::Item => list(ranked, unit, unit.outer?)?,
+        Form::Item => Choice::certain(vec![list(ranked, unit, unit.outer?)?]),
         Form::Sentence if leads_in(unit) => {
             let note = found.note_of(unit)?;
             let listed = passage::announced(found, note, unit);
@@ -57,13 +57,13 @@ fn whole(ranked: &Ranked<'_>, candidate: &Candidate) -> Option<(f32, Passage)> {
             pieces.extend(listed);
             let mut out = Passage::new(unit.note, pieces);
             out.keys.push(unit.span.clone());
-            return Some((1.0, out));
+            return Some((1.0, Choice::certain(vec![out])));
         }
         _ => return None,
     };
     let own = score::share(&ranked.question, &candidate.credits.own);
     let whole = above >= ASKED_ABOVE || own < above + ITEM_ASKED;
-    whole.then_some((above, passage))
+    whole.then_some((above, choice))
 }
 
 /// A list with its lead-in.
@@ -92,10 +92,10 @@ pub(super) fn list(ranked: &Ranked<'_>, unit: &Unit, outer: usize) -> Option<Pas
     Some(Passage::new(unit.note, pieces))
 }
 
-/// The rows of a table that match the question as well as the best one; all rows of a short table
-/// if the question does not ask for a row. `None` if the question has a "not" that the table does
+/// The rows of a table that match the question as well as the best one; if the question does not ask
+/// for a row, all rows, of a long table the first ones and how many there are. `None` if the question has a "not" that the table does
 /// not decide, or if no row meets its conditions.
-fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Passage> {
+fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Choice> {
     let found = ranked.found;
     let header = unit.lead.and_then(|header| found.unit(header));
     let names = header.map(rows::cells).unwrap_or_default();
@@ -119,15 +119,19 @@ fn table(ranked: &Ranked<'_>, candidate: &Candidate, unit: &Unit) -> Option<Pass
         .copied()
         .filter(|i| best > 0.0 && share(*i) >= ROW_MATCHES * best)
         .collect();
-    let chosen = match matching.len() {
-        0 if all.len() <= WHOLE_TABLE || conditions.is_decided => all,
-        0 => vec![candidate.index],
+    let mut chosen = match matching.len() {
+        0 => all,
         _ => matching,
     };
     if chosen.is_empty() {
         return None;
     }
+    let of = chosen.len();
+    if !conditions.is_decided && best == 0.0 {
+        chosen.truncate(WHOLE_TABLE);
+    }
+    let counts = (chosen.len(), of);
     let mut out = Passage::new(unit.note, passage::rows(found, unit.lead, &chosen));
     out.keys.push(unit.span.clone());
-    Some(out)
+    Some(Choice::part_of(vec![out], counts, "rows"))
 }
