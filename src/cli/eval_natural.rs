@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::output::Output;
 use super::read::read_text;
-use local_agent_eval::natural::{self, Faults, Miss, NaturalFigures, Vaults};
+use local_agent_eval::natural::{self, CodeCounts, Faults, Miss, NaturalFigures, Vaults};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::RelPath;
 
@@ -127,6 +127,24 @@ fn print(out: &Output, name: &str, figures: &NaturalFigures) {
         row(out, fault, faults);
     }
     row(out, "all", wrong);
+    out.line("");
+    out.line("| code | true rejected | true doubted | false rejected | false doubted |");
+    out.line("| --- | --- | --- | --- | --- |");
+    for (code, counts) in &figures.by_code {
+        code_row(out, code, counts);
+    }
+}
+
+fn code_row(out: &Output, code: &str, counts: &CodeCounts) {
+    let CodeCounts {
+        true_rejected,
+        true_doubted,
+        false_rejected,
+        false_doubted,
+    } = counts;
+    out.line(&format!(
+        "| {code} | {true_rejected} | {true_doubted} | {false_rejected} | {false_doubted} |"
+    ));
 }
 
 fn row(out: &Output, name: &str, faults: &Faults) {

@@ -289,6 +289,20 @@ impl Faults {
     }
 }
 
+/// How often one code rejected or doubted sentences that are known to be true or false. A sentence
+/// with two codes counts for both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CodeCounts {
+    /// Number of true sentences that the code rejected.
+    pub true_rejected: usize,
+    /// Number of true sentences that the code doubted.
+    pub true_doubted: usize,
+    /// Number of false sentences that the code rejected.
+    pub false_rejected: usize,
+    /// Number of false sentences that the code doubted.
+    pub false_doubted: usize,
+}
+
 /// The figures of a set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NaturalFigures {
@@ -306,6 +320,9 @@ pub struct NaturalFigures {
     pub wrong: Faults,
     /// Wrong answers by the kind of their fault.
     pub by_fault: BTreeMap<String, Faults>,
+    /// Rejected and doubted sentences by code: those of honest answers, and the changed one of each
+    /// wrong answer.
+    pub by_code: BTreeMap<String, CodeCounts>,
     /// True sentences that were rejected or marked, and false ones that were shown without a mark.
     pub misses: Vec<Miss>,
 }
@@ -340,6 +357,7 @@ impl NaturalFigures {
             if fate != Fate::Shown {
                 self.misses.push(miss(row, claim));
             }
+            self.count_codes(claim, Truth::Honest);
         }
         if !report.ok && report.claims.iter().all(|c| Fate::of(c) != Fate::Rejected) {
             self.misses.push(Miss {
@@ -367,6 +385,9 @@ impl NaturalFigures {
         self.wrong.add(fate);
         let fault = row.fault.clone().unwrap_or_default();
         self.by_fault.entry(fault.clone()).or_default().add(fate);
+        if let Some(claim) = worst {
+            self.count_codes(claim, Truth::Wrong);
+        }
         if fate == Fate::Shown {
             self.misses.push(Miss {
                 id: row.id.clone(),
@@ -376,6 +397,23 @@ impl NaturalFigures {
                 codes: Vec::new(),
                 why: worst.map_or_else(String::new, |claim| claim.why.clone()),
             });
+        }
+    }
+
+    fn count_codes(&mut self, claim: &Claim, truth: Truth) {
+        for code in &claim.codes {
+            let counts = self.by_code.entry(code.as_str().to_owned()).or_default();
+            match truth {
+                Truth::Honest => counts.true_rejected += 1,
+                Truth::Wrong => counts.false_rejected += 1,
+            }
+        }
+        for code in &claim.doubts {
+            let counts = self.by_code.entry(code.as_str().to_owned()).or_default();
+            match truth {
+                Truth::Honest => counts.true_doubted += 1,
+                Truth::Wrong => counts.false_doubted += 1,
+            }
         }
     }
 }
