@@ -645,6 +645,7 @@ fn mark_negation(tokens: &mut [Token], text: &str) {
             || hollow
             || abbreviation
             || is_of_a_bound(tokens, i, text)
+            || is_quoted_words(cue, text)
         {
             continue;
         }
@@ -686,10 +687,33 @@ fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
     ) && PHRASES.contains(&&*format!("{} {second}", lower_case(first)))
 }
 
+/// Maximum number of bytes of quoted words that name something, as in "a “no dogs” sign".
+const QUOTED_NAME: usize = 32;
+
+/// Whether the negation is the first of a few quoted words, which name or quote something and deny
+/// nothing of the sentence.
+fn is_quoted_words(cue: Token, text: &str) -> bool {
+    const OPENING: &[char] = &['"', '“', '„', '«', '「', '\u{201d}'];
+    const CLOSING: &[char] = &['"', '”', '“', '»', '」'];
+    const ENDS: &[char] = &['.', '!', '?', ',', ';', ':'];
+    let is_opened = text
+        .get(..cue.start)
+        .is_some_and(|before| before.ends_with(OPENING));
+    let behind = text.get(cue.end..).filter(|_| is_opened);
+    behind.is_some_and(|behind| {
+        let end = behind.find(CLOSING).filter(|end| *end <= QUOTED_NAME);
+        let rest = end.and_then(|end| behind.get(..end));
+        rest.is_some_and(|rest| rest.starts_with(' ') && !rest.contains(ENDS))
+    })
+}
+
 /// Whether the negation at `i` is part of the bound of a number: "no more than 20".
 fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
     const NOT: &[&str] = list!("bounds.not");
     const SIDES: &[&str] = list!("bounds.sides");
+    if tokens.get(i).is_some_and(|cue| begins_a_bound(*cue, text)) {
+        return true;
+    }
     // "Not under 400".
     if let [side, number, ..] = tokens.get(i + 1..).unwrap_or(&[]) {
         let is_side = SIDES.contains(&shown_token(side, text)) && number.may_be_amount();
@@ -705,6 +729,16 @@ fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
     const THAN: &[&str] = list!("bounds.than");
     let cue = tokens.get(i).map_or("", |t| shown_token(t, text));
     NOT.contains(&&*lower_case(cue)) && THAN.contains(&shown_token(than, text)) && number.number
+}
+
+/// Whether the words of a bound with a denial in them begin here: "не более", "pas plus de", "不超过".
+pub(crate) fn begins_a_bound(cue: Token, text: &str) -> bool {
+    const AT_MOST: &[&str] = list!("bounds.at-most");
+    const AT_LEAST: &[&str] = list!("bounds.at-least");
+    let begun = shown_token(&cue, text);
+    let rest = text.get(cue.start..).unwrap_or("");
+    let mut bounds = AT_MOST.iter().chain(AT_LEAST);
+    bounds.any(|bound| bound.len() > begun.len() && rest.starts_with(bound))
 }
 
 /// Negates the next content words up to the end of `clause`; `firm`: the first is the head.

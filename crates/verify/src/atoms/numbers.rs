@@ -481,8 +481,8 @@ impl<'t> Reader<'t> {
     /// quarter".
     fn is_one_of_several(&self, i: usize) -> bool {
         const BEFORE: &[&str] = list!("numbers.one-of-several");
-        let before = i.checked_sub(1).map(|p| self.lower(p)).unwrap_or_default();
-        BEFORE.contains(&&*before)
+        let before = i.checked_sub(1).filter(|p| self.joined(*p));
+        before.is_some_and(|p| BEFORE.contains(&&*self.lower(p)))
     }
 
     /// Reads "half", "three quarters" or "half a million".

@@ -253,16 +253,18 @@ fn in_half_of_day(r: &Reader<'_>, time: Time, next: usize) -> (Time, usize) {
 
 /// A time with the half of the day that the signs before it name: "午後", "早上".
 fn in_half_before(r: &Reader<'_>, time: Time, i: usize) -> Time {
+    half_before(r, i).map_or(time, |is_after_noon| time.in_half(is_after_noon))
+}
+
+/// Whether the signs before token `i` name the half of the day after noon.
+fn half_before(r: &Reader<'_>, i: usize) -> Option<bool> {
     let start = r.words.tokens.get(i).map_or(0, |t| t.start);
     let before = r.text.get(..start).unwrap_or("");
     let ends = |words: &[&str]| words.iter().any(|word| before.ends_with(word));
-    if ends(&["午後", "下午", "晚上", "傍晚"]) {
-        return time.in_half(true);
+    if ends(&["午後", "下午", "晚上", "傍晚", "夜", "夕方"]) {
+        return Some(true);
     }
-    if ends(&["午前", "上午", "早上", "清晨"]) {
-        return time.in_half(false);
-    }
-    time
+    ends(&["午前", "上午", "早上", "清晨", "朝"]).then_some(false)
 }
 
 /// Reads "七時半", "八点三十分", "8点一刻".
@@ -293,5 +295,8 @@ fn in_signs(r: &Reader<'_>, i: usize) -> Option<ClockReading> {
         }
     }
     let minutes_follow = r.word(behind).starts_with(|c: char| c.is_ascii_digit());
-    (written.is_some() && !minutes_follow).then_some((at(hour, 0), behind, hour))
+    // "8点" may be eight points.
+    let is_clear =
+        written.is_some() || matches!(r.word(name), "时" | "時") || half_before(r, i).is_some();
+    (is_clear && !minutes_follow).then_some((at(hour, 0), behind, hour))
 }

@@ -30,6 +30,7 @@ mod quotes;
 mod refusals;
 mod replaced_facts;
 mod reworded;
+mod rivals;
 mod swaps;
 mod tables;
 mod unproven;

@@ -5,7 +5,7 @@ use super::align::{Aligned, Alignment, Edit};
 use super::literals::Standing;
 use super::{
     Case, Effect, Source, addresses, averages, compared, derive, equations, frequencies, limits,
-    literals, month_parts, notations, numbers, ordinals, sequence, shifted, years,
+    literals, month_parts, notations, numbers, ordinals, rivals, sequence, shifted, years,
 };
 use crate::Code;
 use crate::atoms::{self as a, Atom, Date, Literal, Time, What};
@@ -26,7 +26,7 @@ pub(super) fn check(case: &Case<'_>, alignment: &Alignment<'_>) -> Vec<(Effect, 
             What::Number(n) => numbers::check(case, alignment, atom, n, verbatim),
             What::Date(d) if notations::counts_like(case, atom, d) => None,
             What::Date(d) => match date(case, d) {
-                true => Some(missing_date(case, d, shown)),
+                true => Some(missing_date(case, alignment, d, shown)),
                 false => month_parts::check(case, atom, d),
             },
             What::Time(t) => match has_time(case, *t) {
@@ -202,7 +202,12 @@ fn objection_to_code(standing: Standing, shown: &str) -> Option<(Effect, Code, S
 
 /// The objection to a date that is not in the cited text: only a doubt if the question has it, or
 /// the claim draws a conclusion.
-fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, String) {
+fn missing_date(
+    case: &Case<'_>,
+    alignment: &Alignment<'_>,
+    date: &Date,
+    shown: &str,
+) -> (Effect, Code, String) {
     let asked = case.asked.atoms.iter().any(|atom| match &atom.what {
         What::Date(other) => date.is_part_of(other),
         _ => false,
@@ -225,7 +230,8 @@ fn missing_date(case: &Case<'_>, date: &Date, shown: &str) -> (Effect, Code, Str
         let why = format!("“{shown}” has a year; the cited text names none.");
         return (Effect::Doubts, Code::Date, why);
     }
-    absent(Code::Date, shown)
+    let (code, why) = missing(Code::Date, shown);
+    (rivals::effect_of_date(case, alignment), code, why)
 }
 
 /// Whether the cited text has the day or month of a date, but no year at all.

@@ -8,7 +8,9 @@
 use super::language::{Language, supposed};
 use super::modality::Force;
 use super::names::is_name;
-use super::negation::{denies_in_two_words, is_denied_in_claim, is_negative, is_only_denied};
+use super::negation::{
+    denies_in_two_words, is_compared_with, is_denied_in_claim, is_negative, is_only_denied,
+};
 use super::{Case, Effect, Source, agreed};
 use crate::Code;
 use crate::finding::{Detail, Objection};
@@ -486,6 +488,7 @@ fn denied(case: &Case<'_>, words: &[(usize, Vec<Governed<'_>>)]) -> Option<Objec
     }
     let (token, label, bytes, head) = found?;
     let effect = match (negates, head, count) {
+        _ if is_compared_with(case.claim, &token) => return None,
         (false, true, _) if is_sure(case, &token) => Effect::Rejects,
         // "Beef is never fed", where the text has "never beef".
         (true, _, _) if is_denied_in_claim(case.claim, &token) => return None,

@@ -86,6 +86,7 @@ mod referent;
 mod rejection;
 mod replaced_names;
 mod restated_limits;
+mod rivals;
 mod rows;
 mod scopes;
 mod sequence;

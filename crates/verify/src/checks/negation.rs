@@ -18,7 +18,7 @@ use crate::finding::{Detail, Objection};
 use crate::reading::Reading;
 use crate::statements::{CellVerdict, Statement};
 use crate::tables::{Quantity, Role, Status};
-use crate::text::{Token, has_stem, keeps_something_from};
+use crate::text::{Token, begins_a_bound, has_stem, keeps_something_from};
 
 /// Two statements with this share in common are the same except for their negation.
 const SAME: f64 = 0.65;
@@ -334,6 +334,7 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
         {
             Effect::Doubts
         }
+        (_, Comparison::TextDenies(_)) if is_compared_with(case.claim, token) => return None,
         (true, _) => Effect::Rejects,
         // Answerers who use their own words use more negations than a text does.
         (false, Comparison::ClaimDenies(_)) => return None,
@@ -351,6 +352,14 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
     };
     let objection = Objection::new(Code::Negation, effect, detail).at(range);
     Some(objection.against(best.source.item.label, sentence(best)?))
+}
+
+/// Whether a word is what the claim compares with: "on the 18th, a week later than the 11th".
+pub(super) fn is_compared_with(claim: &Reading, token: &Token) -> bool {
+    let tokens = claim.text.tokens.as_slice();
+    let at = tokens.partition_point(|t| t.start < token.start);
+    let before = tokens.get(at.saturating_sub(COMPARISON)..at).unwrap_or(&[]);
+    before.iter().any(|t| is_than(claim, t))
 }
 
 const FIRST: &[&str] = list!("negation.first");
@@ -433,10 +442,11 @@ fn bounds_a_number(reading: &Reading, tokens: &[Token], negation: &Token) -> boo
     const SIDES: &[&str] = list!("bounds.sides");
     let at = tokens.iter().position(|t| std::ptr::eq(t, negation));
     let behind = at.and_then(|at| tokens.get(at + 1..)).unwrap_or(&[]);
-    match behind {
+    let is_side = match behind {
         [side, number, ..] => SIDES.contains(&&*reading.lower_word(side)) && number.may_be_amount(),
         _ => false,
-    }
+    };
+    is_side || begins_a_bound(*negation, &reading.normal)
 }
 
 /// Whether a word stands before the second side of a comparison.
@@ -489,6 +499,11 @@ fn edited(case: &Case<'_>, alignment: &Alignment<'_>) -> Option<Objection> {
         }
         (None, Some(other)) if other.negates() => {
             let said = denied_word(best.source.reading, theirs, other).to_owned();
+            let mut own = own_tokens.iter();
+            let own = own.find(|t| case.claim.word(t) == said);
+            if own.is_some_and(|own| is_compared_with(case.claim, own)) {
+                return None;
+            }
             (None, Detail::TextNegates { said })
         }
         _ => return None,

@@ -9,7 +9,7 @@ use super::literals::{Standing, standing};
 use super::{
     Case, Effect, bounds, column_units, combinations, counts, derive, durations, equations,
     formulas, frequencies, language, listed_parts, month_parts, names, notations, operands,
-    ordinals, totals, units_left_out,
+    ordinals, rivals, totals, units_left_out,
 };
 use crate::atoms::{self as a, Atom, Literal, Number, What};
 use crate::reading::Reading;
@@ -182,7 +182,11 @@ fn missing(
             };
             (effect, Code::Unit, why)
         }
-        None => (Effect::Rejects, Code::Number, nearest(alignment, n, shown)),
+        None => (
+            rivals::effect_of_number(case, alignment, n),
+            Code::Number,
+            nearest(alignment, n, shown),
+        ),
     }
 }
 

@@ -62,7 +62,7 @@ fn nearness(pairings: &[Pairing<'_>], alignment: &Alignment<'_>) -> f64 {
 }
 
 /// Whether a claim has at most [`SHORT_CLAIM`] content words.
-fn has_few_words(case: &Case<'_>) -> bool {
+pub(super) fn has_few_words(case: &Case<'_>) -> bool {
     let tokens = case.claim.text.tokens.iter();
     tokens
         .filter(|t| t.is_content())
