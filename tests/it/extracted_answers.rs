@@ -227,3 +227,94 @@ fn amounts_with_marks_between_thousands_are_compared() {
     let shown = answer(&world, "What is the sum of the printer prices?");
     assert!(shown.starts_with("4720 € = 2180 + 1640 + 900 "), "{shown}");
 }
+
+const HARVEST: &str = "# Harvest\n\n| When | Crop | kg |\n| --- | --- | --- |\n\
+    | 2026-04-18 | rhubarb | 2.1 |\n| 2026-05-02 | asparagus | 0.9 |\n\
+    | 2026-05-16 | asparagus | 1.3 |\n| 2026-06-06 | broad beans | 3.4 |\n";
+
+/// The rows of a month were only shown as closest, beside rows of other months.
+#[test]
+fn the_rows_of_the_days_in_question_are_the_answer() {
+    let world = world(&[("harvest.md", HARVEST)]);
+    let shown = answer(&world, "What did I harvest in May?");
+    assert!(shown.contains("0.9") && shown.contains("1.3"), "{shown}");
+    for other in ["2.1", "3.4", "Closest"] {
+        assert!(!shown.contains(other), "{other}: {shown}");
+    }
+    let none = answer(&world, "Who paid the plumber in May?");
+    assert!(none.contains("Closest") || !none.contains("0.9"), "{none}");
+}
+
+const SOWING: &str = "# Sowing\n\n| Sown | What | Bed | Germinated |\n| --- | --- | --- | --- |\n\
+    | 2026-02-15 | tomato | sill | 2026-02-24 |\n| 2026-03-14 | parsnip | 4 | 2026-04-12 |\n\
+    | 2026-03-20 | carrot | 2 | 2026-04-05 |\n";
+
+/// With two columns of days, the one that the question names decides.
+#[test]
+fn the_column_of_days_is_the_one_that_the_question_names() {
+    let world = world(&[("sowing.md", SOWING)]);
+    let shown = answer(&world, "What germinated in April?");
+    assert!(
+        shown.contains("parsnip") && shown.contains("carrot") && !shown.contains("tomato"),
+        "{shown}"
+    );
+    let shown = answer(&world, "What was sown in February?");
+    assert!(
+        shown.contains("tomato") && !shown.contains("parsnip"),
+        "{shown}"
+    );
+    let shown = answer(
+        &world,
+        "How many days did the parsnip take from sowing to germination?",
+    );
+    assert!(shown.contains("29 days"), "{shown}");
+}
+
+/// "£ / month" was taken for a column of dates, and a policy number for an amount.
+#[test]
+fn a_column_of_rates_is_added_up_and_codes_are_no_amounts() {
+    let note = "# Subscriptions\n\n| What | £ / month | Policy | Until |\n| --- | --- | --- | --- |\n\
+        | Broadband | 31 | AB-77120-B | 12 Aug 2027 |\n| Mobile | 9.50 | AB-77121-C | monthly |\n\
+        | Gym | 29 | CD-1204-X | monthly |\n";
+    let world = world(&[("money/subscriptions.md", note)]);
+    let shown = answer(&world, "What is the total of the subscriptions?");
+    assert!(shown.contains("69.50 = 31 + 9.50 + 29"), "{shown}");
+    let shown = answer(&world, "Which of the subscriptions is the cheapest?");
+    assert!(
+        shown.contains("Mobile") && !shown.contains("Gym"),
+        "{shown}"
+    );
+}
+
+/// Readings of a counter were added up.
+#[test]
+fn readings_of_a_counter_are_subtracted() {
+    let note = "# Meter\n\n| Date | Gas m3 | Power kWh |\n| --- | --- | --- |\n\
+        | 2026-01-01 | 8412 | 30117 |\n| 2026-03-01 | 8795 | 31002 |\n\
+        | 2026-05-01 | 8850 | 31490 |\n| 2026-06-01 | 8871 | 31688 |\n";
+    let world = world(&[("meter.md", note)]);
+    let shown = answer(&world, "How many kWh of power in total?");
+    assert!(
+        !shown.contains("92807") && !shown.contains("92,807"),
+        "{shown}"
+    );
+}
+
+/// A line of a few words above a table, or above a list behind a blank line, was shown alone.
+#[test]
+fn a_short_line_above_a_table_or_a_list_comes_with_it() {
+    let table = "# Shed\n\nThe padlock has four digits.\n\nTools out on loan\n| What | Who |\n| --- | --- |\n\
+        | strimmer | Jan |\n| post driver | Lal |\n";
+    let list = "# Blight\n\nBrown patches, white fuzz underneath.\n\nWhat I do\n\n1. Cut all haulm\n2. Bag it\n3. Tell the others\n";
+    let world = world(&[("shed.md", table), ("blight.md", list)]);
+    let shown = answer(&world, "Which tools are out on loan?");
+    assert!(
+        shown.contains("strimmer") && shown.contains("post driver"),
+        "{shown}"
+    );
+    let shown = answer(&world, "What are the steps against blight?");
+    assert!(
+        shown.contains("Cut all haulm") && shown.contains("Tell the others"),
+        "{shown}"
+    );
+}

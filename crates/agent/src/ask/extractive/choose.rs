@@ -10,7 +10,7 @@ use super::rank::{Candidate, Ranked};
 use super::score;
 use super::units::{Form, Unit, leads_in};
 use super::whole_rows::{self, RowCount};
-use super::{announced_items, lists, newest, rows, sides, steps, times};
+use super::{announced_items, dated_rows, lists, newest, rows, sides, steps, times};
 use local_agent_verify::says_nothing_new;
 
 /// Maximum number of passages for one question, and of characters in all of them together.
@@ -69,11 +69,12 @@ impl Choice {
 pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     let by_kind = match ranked.question.kind {
         QuestionKind::Steps => steps::choose(ranked),
-        QuestionKind::List => lists::choose(ranked),
+        QuestionKind::List => dated_rows::choose(ranked).or_else(|| lists::choose(ranked)),
         QuestionKind::Difference => sides::choose(ranked),
         QuestionKind::Latest => newest::choose(ranked).or_else(|| times::latest(ranked)),
+        QuestionKind::Fact => dated_rows::choose(ranked).or_else(|| of_fact(ranked)),
         _ if ranked.question.period.is_some() => times::in_period(ranked),
-        QuestionKind::Fact | QuestionKind::YesNo => sides::in_one_table(ranked),
+        QuestionKind::YesNo => sides::in_one_table(ranked),
         _ => None,
     };
     if let Some(choice) = by_kind {
@@ -88,6 +89,14 @@ pub(super) fn choose(ranked: &Ranked<'_>) -> Choice {
     match shown.filter(|shown| says_something(ranked, shown)) {
         Some(shown) => counted(ranked, shown),
         None => closest(ranked),
+    }
+}
+
+/// The passages of the days in question, or the rows of the two things that it compares.
+fn of_fact(ranked: &Ranked<'_>) -> Option<Choice> {
+    match ranked.question.period {
+        Some(_) => times::in_period(ranked),
+        None => sides::in_one_table(ranked),
     }
 }
 
@@ -138,7 +147,7 @@ fn first_choice<'r>(ranked: &'r Ranked<'_>) -> Option<&'r Candidate> {
         let unit = ranked.unit(c.index);
         c.score >= NEARLY_BEST * best.score
             && c.features.unknown_name == 0.0
-            && unit.is_some_and(|unit| cues::BECAUSE.are_in(&unit.plain.to_lowercase()))
+            && unit.is_some_and(|unit| cues::says_why(&unit.plain.to_lowercase()))
     };
     let asks_why = ranked.question.kind == QuestionKind::Reason;
     let near = ranked.order.iter().take(6).filter(|_| asks_why);

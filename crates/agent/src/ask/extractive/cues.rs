@@ -433,6 +433,7 @@ pub(super) const PRICE: Cues = Cues(list(DATA, "price"), list(DATA, "price.unspa
 /// Holidays and forms of address. English capitalises them, but they do not name one thing.
 pub(super) const NOT_NAMES: WordList = list(DATA, "not-names");
 /// Names of columns with dates and numbers of days, months and years.
+pub(super) const DAYS_COUNTED: WordList = list(DATA, "days-counted");
 pub(super) const DATE_COLUMNS: WordList = list(DATA, "date-columns");
 /// Names of rows with the total of other rows.
 pub(super) const TOTAL_ROWS: WordList = list(DATA, "total-rows");
@@ -769,6 +770,31 @@ pub(super) fn compared_attributes(lower: &str) -> Vec<&'static str> {
         .filter(|(phrase, _)| spaced.contains(&format!(" {phrase} ")))
         .flat_map(|(_, attributes)| attributes.split(' '))
         .collect()
+}
+
+/// Whether a text (in lower case) has a word for a cause. "Since spring" and "since 3 May" are times.
+pub(super) fn says_why(lower: &str) -> bool {
+    const TIMES: WordList = list(DATA, "since-times");
+    let words: Vec<&str> = split(lower).collect();
+    let is_time = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_digit())
+            || month(word).is_some()
+            || names_day(word)
+            || holds(TIMES, word)
+    };
+    let kept = words.iter().enumerate().filter(|(at, word)| {
+        let next = words.get(at + 1);
+        **word != "since" || !next.is_none_or(|next| is_time(next))
+    });
+    let kept: Vec<&str> = kept.map(|(_, word)| *word).collect();
+    BECAUSE.are_in(&kept.join(" ")) || BECAUSE.is_in_unspaced(lower)
+}
+
+/// Whether a superlative of the question compares prices: "the cheapest".
+pub(super) fn compares_prices(lower: &str) -> bool {
+    compared_attributes(lower)
+        .into_iter()
+        .any(|attribute| holds(MONEY_COLUMNS, attribute))
 }
 
 #[cfg(test)]

@@ -39,6 +39,7 @@ mod conditions;
 mod confidence;
 mod constraints;
 mod cues;
+mod dated_rows;
 mod distances;
 mod draft;
 mod elsewhere;

@@ -163,7 +163,10 @@ impl ParsedQuestion {
         };
         let since = || {
             matches!(kind, QuestionKind::Total(_))
-                .then(|| periods::since_month(text, today))
+                .then(|| {
+                    let since = periods::since_month(text, today);
+                    since.or_else(|| periods::named_months(text, today))
+                })
                 .flatten()
         };
         let period = period.or_else(since);
@@ -333,6 +336,9 @@ fn quiet_words(kind: QuestionKind, dated: bool) -> Vec<&'static str> {
             "mean means meant meaning define definition stand stands term exactly explain uses manual",
         ],
         QuestionKind::Reason => vec!["reason reasons come"],
+        QuestionKind::Steps => {
+            vec!["step steps schritt schritte étape étapes paso pasos passi шаги"]
+        }
         QuestionKind::List => vec!["list name kinds types things items everything moment now"],
         _ => Vec::new(),
     };

@@ -659,10 +659,16 @@ fn has_name(question: &ParsedQuestion, plain: &str) -> bool {
 fn is_new_name(question: &ParsedQuestion, word: &str) -> bool {
     let stems = local_agent_index::lexical::terms(word);
     word.starts_with(char::is_uppercase)
+        && !is_abbreviation(word)
         && !is_common_capital(&word.to_lowercase())
         && stems
             .iter()
             .all(|s| question.terms.iter().all(|t| t.stem != *s))
+}
+
+/// Whether a word is three capital letters or more: "DNF" is nobody.
+fn is_abbreviation(word: &str) -> bool {
+    word.len() >= 3 && word.chars().all(|c| c.is_ascii_uppercase())
 }
 
 /// Whether the text has a word with a capital letter that names nobody, except at its beginning.
@@ -679,8 +685,7 @@ fn is_common_capital(lower: &str) -> bool {
 
 /// Whether the unit, or its heading, has a word for a cause.
 pub(super) fn has_reason(unit: &Unit) -> bool {
-    cues::BECAUSE.are_in(&unit.plain.to_lowercase())
-        || cues::BECAUSE.are_in(&unit.place.heading.to_lowercase())
+    cues::says_why(&unit.plain.to_lowercase()) || cues::says_why(&unit.place.heading.to_lowercase())
 }
 
 /// Whether the unit begins with the subject of the question: in its first words, in its first cell,

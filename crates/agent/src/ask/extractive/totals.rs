@@ -55,6 +55,9 @@ pub(super) fn compute(
     match operation {
         Operation::Days => days(ranked),
         Operation::Years => ages::age(ranked),
+        Operation::Count if counts_days(ranked) => {
+            distances::between(ranked).or_else(|| days_in_a_row(ranked))
+        }
         Operation::Count => count(ranked),
         _ => of_table(ranked, operation).or_else(|| list_amounts::compute(ranked, operation)),
     }
@@ -113,6 +116,9 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
         return Some(compared);
     }
     let column = column(ranked, candidate)?;
+    if operation == Operation::Sum && is_of_readings(ranked, &column) {
+        return growth(ranked, unit.note, &column);
+    }
     let (value, arithmetic, rows) = match operation {
         Operation::Minimum | Operation::Maximum => extreme(ranked, &column, operation)?,
         Operation::Average => (
@@ -133,6 +139,48 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
         value,
         arithmetic,
         count: column.rows.len(),
+        notes: 1,
+    };
+    Some((computed, vec![shown]))
+}
+
+/// Whether the amounts are readings of a counter and no parts of a whole: each row has a later day and
+/// a higher amount than the one above, and the counter grew by less than half.
+fn is_of_readings(ranked: &Ranked<'_>, column: &Column) -> bool {
+    let days = column.rows.iter().filter_map(|row| {
+        let unit = ranked.unit(*row)?;
+        calendar::latest(&unit.plain)
+    });
+    let days: Vec<calendar::Day> = days.collect();
+    let parts: Vec<i64> = column.amounts.iter().map(|amount| amount.parts).collect();
+    let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
+        return false;
+    };
+    parts.len() >= FEWEST_READINGS
+        && days.len() == parts.len()
+        && days.is_sorted_by(|one, next| one < next)
+        && parts.is_sorted_by(|one, next| one < next)
+        && last.saturating_mul(2) < first.saturating_mul(3)
+}
+
+/// Fewer amounts may grow by chance.
+const FEWEST_READINGS: usize = 4;
+
+/// By how much a counter grew from its first reading to its last.
+fn growth(ranked: &Ranked<'_>, note: usize, column: &Column) -> Option<(Computed, Vec<Passage>)> {
+    let (first, last) = (column.amounts.first()?, column.amounts.last()?);
+    let ends = [*column.rows.first()?, *column.rows.last()?];
+    let mut shown = Passage::new(note, passage::rows(ranked.found, column.header, &ends));
+    shown.keys.extend(keys(ranked, &ends));
+    let difference = Amount {
+        parts: last.parts - first.parts,
+        ..last.clone()
+    };
+    let computed = Computed {
+        operation: Operation::Difference,
+        value: with_unit(&difference),
+        arithmetic: format!("{} − {}", column.written.last()?, column.written.first()?),
+        count: ends.len(),
         notes: 1,
     };
     Some((computed, vec![shown]))
@@ -253,8 +301,10 @@ pub(super) fn asked_column(ranked: &Ranked<'_>, names: &[&str], rows: &[usize]) 
     first(&|at| goes_out(&lower, names, at))
         .or_else(|| first(&|at| is_asked_column(&ranked.question, names, at)))
         .or_else(|| first(&|at| money && is_money(names.get(at))))
+        .or_else(|| first(&|at| money && has_money(ranked.found, at, rows)))
         .or_else(|| first(&|at| is_measured_column(ranked, at, rows)))
         .or_else(|| first(&|at| is_compared_column(&lower, names, at)))
+        .or_else(|| first(&|at| cues::compares_prices(&lower) && has_money(ranked.found, at, rows)))
         .or_else(|| numeric.last().copied().filter(|_| numeric.len() == 1))
 }
 
@@ -281,11 +331,39 @@ fn has_numbers(found: Found<'_>, (names, at): (&[&str], usize), rows: &[usize]) 
         .collect();
     let with_digits = |cell: &&&str| cell.contains(|c: char| c.is_ascii_digit());
     let numbers = filled.iter().filter(with_digits).count();
-    let name = names.get(at).unwrap_or(&"").to_lowercase();
-    let mut words = cues::split(&name);
-    let is_of_dates = words.any(|word| cues::holds(cues::DATE_COLUMNS, word))
+    let is_of_dates = names_dates(names.get(at).unwrap_or(&""))
         || !is_money(names.get(at)) && filled.iter().all(|cell| is_date_cell(cell));
-    numbers > 0 && 2 * numbers >= filled.len() && !is_of_dates
+    let codes = filled.iter().filter(|cell| has_code(cell)).count();
+    let is_of_codes = 2 * codes > filled.len();
+    numbers > 0 && 2 * numbers >= filled.len() && !is_of_dates && !is_of_codes
+}
+
+/// Whether a cell has a letter and a digit joined by a hyphen: "AM-77120-B" is no amount.
+fn has_code(cell: &str) -> bool {
+    let chars: Vec<char> = cell.chars().collect();
+    chars.windows(3).any(|three| {
+        let (before, behind) = (three[0], three[2]);
+        three[1] == '-'
+            && (before.is_alphabetic() && behind.is_ascii_digit()
+                || before.is_ascii_digit() && behind.is_alphabetic())
+    })
+}
+
+/// Whether the name of a column says that it has dates: "Month", but not "€ / month".
+fn names_dates(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let is_rate = |before: &str| {
+        let before = before.trim_end();
+        before.ends_with('/')
+            || cues::split(before)
+                .last()
+                .is_some_and(|w| cues::holds(cues::RATES, w))
+    };
+    let mut words = cues::split(&lower).filter(|word| cues::holds(cues::DATE_COLUMNS, word));
+    words.any(|word| {
+        let before = lower.split(word).next().unwrap_or("");
+        !is_rate(before)
+    })
 }
 
 /// Whether a cell has only a date or a year.
@@ -364,6 +442,21 @@ pub(super) fn has_unit(name: &str, unit: &str) -> bool {
     let names_it = name.contains(unit) && unit.contains(is_sign)
         || cues::split(&name.to_lowercase()).any(|word| word == lower);
     names_it || is_currency && is_money(Some(&name)) && !name.contains(is_sign)
+}
+
+/// Whether every filled cell of a column, at least one, has the sign or the name of a currency.
+fn has_money(found: Found<'_>, column: usize, rows: &[usize]) -> bool {
+    let mut filled = rows
+        .iter()
+        .filter(|row| !is_blank_cell(found, **row, column))
+        .filter_map(|row| cell_at(found, *row, column))
+        .peekable();
+    filled.peek().is_some()
+        && filled.all(|cell| {
+            let lower = cell.to_lowercase();
+            cell.contains(|c: char| cues::MONEY_MARKS.contains(c))
+                || cues::split(&lower).any(|word| cues::holds(cues::CURRENCIES, word))
+        })
 }
 
 /// Whether a row is already the total of the others.
@@ -656,8 +749,49 @@ fn days(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
     let is_between = cues::BETWEEN.are_in(&asked) || distances::names_two_things(&ranked.question);
     match cues::UNTIL.are_in(&asked) && !is_between {
         true => days_until(ranked),
-        false => distances::between(ranked),
+        false => distances::between(ranked).or_else(|| days_in_a_row(ranked)),
     }
+}
+
+/// Whether the question counts days: "how many days did it take".
+fn counts_days(ranked: &Ranked<'_>) -> bool {
+    let counted = ranked.question.counted;
+    let term = counted.and_then(|at| ranked.question.terms.get(at));
+    term.is_some_and(|term| cues::holds(cues::DAYS_COUNTED, &term.word.to_lowercase()))
+}
+
+/// The days between the two dates of the only row that the question means.
+fn days_in_a_row(ranked: &Ranked<'_>) -> Option<(Computed, Vec<Passage>)> {
+    let candidate = table_row(ranked)?;
+    let unit = ranked.unit(candidate.index)?;
+    let names = unit
+        .lead
+        .and_then(|header| ranked.unit(header))
+        .map(cells)?;
+    let all = passage::rows_beside(ranked.found, candidate.index);
+    let of = all.len();
+    let meant = rows::asked(ranked, &names, all)?;
+    let ([row], true) = (meant.as_slice(), of > 1) else {
+        return None;
+    };
+    let days = calendar::all(&ranked.unit(*row)?.plain);
+    let [one, two] = days.as_slice() else {
+        return None;
+    };
+    if one.day == 0 || two.day == 0 {
+        return None;
+    }
+    let (from, to) = (one.min(two), one.max(two));
+    let mut shown = Passage::new(unit.note, passage::rows(ranked.found, unit.lead, &meant));
+    shown.keys.extend(keys(ranked, &meant));
+    let computed = Computed {
+        operation: Operation::Days,
+        value: days_of(to.number() - from.number()),
+        arithmetic: format!("from {from} to {to}"),
+        count: 2,
+        notes: 1,
+    };
+    Some((computed, vec![shown]))
 }
 
 /// A number of days.

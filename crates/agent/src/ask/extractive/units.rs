@@ -269,7 +269,8 @@ impl<'a> Cutter<'a> {
     }
 
     /// Whether a paragraph is a line that serves as a heading: one in bold with another block of its
-    /// section behind it, or a short one without an end mark directly above a list.
+    /// section behind it, or a short one without an end mark above a list or a table. One of a few
+    /// words may have a blank line below it.
     fn is_heading_line(&self, block: usize, section: usize) -> bool {
         let span = self.note.span_of(block);
         let written = self.note.slice(&span).trim();
@@ -281,13 +282,15 @@ impl<'a> Cutter<'a> {
         let mut behind = self.note.blocks.iter().enumerate();
         let next = behind.find(|(_, b)| b.span.start() >= span.end && b.span.start() < end);
         let Some((next, _)) = next else { return false };
-        let is_above_list = || {
-            let is_list = matches!(self.note.kind_of(next), Some(BlockKind::List { .. }));
-            let start = self.note.span_of(next).start;
-            let between = self.note.text.get(span.end..start).unwrap_or("");
-            is_list && between.matches('\n').count() <= 1
+        let kind = self.note.kind_of(next);
+        let is_list = matches!(kind, Some(BlockKind::List { .. } | BlockKind::Table));
+        let start = self.note.span_of(next).start;
+        let between = self.note.text.get(span.end..start).unwrap_or("");
+        let lines = match written.split_whitespace().count() <= TITLE_WORDS {
+            true => 2,
+            false => 1,
         };
-        is_all_bold(written) || is_above_list()
+        is_all_bold(written) || is_list && between.matches('\n').count() <= lines
     }
 
     /// The lead-in unit, and the previous unit in the same block.
@@ -350,6 +353,9 @@ pub(super) fn leads_in(unit: &Unit) -> bool {
 
 /// A line with at most this many bytes may be a title.
 const LONGEST_TITLE: usize = 60;
+
+/// A line with at most this many words may be a title of what follows a blank line.
+const TITLE_WORDS: usize = 5;
 
 /// Whether a paragraph is one short line that does not end as a sentence does.
 fn is_title_line(written: &str) -> bool {
