@@ -165,7 +165,7 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
                 .iter()
                 .for_each(|warning| talk(&format!("warning: {warning}")));
         }
-        None if wanted || trail.provider_why.contains("not at hand") => {
+        None if wanted || trail.model_unavailable => {
             talk(&format!("extractive: {}", trail.provider_why));
         }
         None => {}

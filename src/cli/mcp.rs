@@ -103,7 +103,7 @@ fn relay(context: &Context, url: &str) -> Result<ExitCode> {
 fn own_server(state_dir: &Path) -> Result<RunningServer> {
     running(state_dir)?.ok_or_else(|| {
         let message = format!("no server runs on {}", state_dir.display());
-        Failure::new(ErrorCode::ServerUnreachable, message).with_hint("local-agent serve")
+        Failure::new(ErrorCode::ServerUnreachable, message).with_command("local-agent serve")
     })
 }
 
@@ -135,7 +135,7 @@ fn kept_token(context: &Context) -> Result<String> {
     let config = context.load()?.config;
     crate::serve::kept_token(&config.state_dir)?.ok_or_else(|| {
         let message = format!("{} holds no token for a server", config.state_dir.display());
-        Failure::new(ErrorCode::ServerUnauthorized, message).with_hint("local-agent serve token")
+        Failure::new(ErrorCode::ServerUnauthorized, message).with_command("local-agent serve token")
     })
 }
 

@@ -433,7 +433,7 @@ fn verify(
 fn hash(text: &str) -> Result<Sha256> {
     text.parse().map_err(|_| {
         Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is no SHA-256"))
-            .with_hint("local-agent runs head")
+            .with_command("local-agent runs head")
     })
 }
 

@@ -185,7 +185,7 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
             true => "local-agent try path/to/notes",
             false => "local-agent try path/to/notes \"your question\"",
         };
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_command(hint));
     }
     if !rest.is_empty() {
         let first = visible(&dir.to_string_lossy());
@@ -227,7 +227,7 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
             ErrorCode::InvalidArgs,
             format!("{} cannot be used: {e}", dir.display()),
         )
-        .with_hint("local-agent try path/to/notes")
+        .with_command("local-agent try path/to/notes")
     })?;
     let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
     let state = context

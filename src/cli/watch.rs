@@ -9,7 +9,7 @@ use super::enter::Needs;
 use super::output::{Output, talk};
 use crate::watch::{WATCH, WatchEvent, WatchOptions, cron, launchd, systemd, task, watch};
 use local_agent_agent::config::Loaded;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if config.sources.is_empty() {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured")
-                .with_hint(config.first_step()),
+                .with_fix(Fix::ConfigureByCommand, config.first_step()),
         );
     }
     let files = context.model(&config)?;

@@ -101,12 +101,11 @@ fn for_callers(failure: Failure) -> Failure {
 
 /// A fix that is a command is for whoever runs the server.
 fn for_the_operator(mut failure: Failure) -> Failure {
-    failure.hint = failure
-        .hint
-        .map(|hint| match hint.contains("local-agent ") {
-            true => format!("ask the person who runs this server: {hint}"),
-            false => hint,
-        });
+    if failure.fix.is_command() {
+        failure.hint = failure
+            .hint
+            .map(|hint| format!("ask the person who runs this server: {hint}"));
+    }
     failure
 }
 
@@ -122,7 +121,7 @@ fn too_little(visit: &Visit, path: &str, needed: VisitorRole) -> Sent {
     let message =
         format!("this token has the role `{role}`, and this address needs `{needed}`{all}");
     let failure = Failure::new(ErrorCode::AccessDenied, message)
-        .with_hint(format!("local-agent serve token add NAME --role {needed}"));
+        .with_command(format!("local-agent serve token add NAME --role {needed}"));
     match entered(&visit.view, path, "", Err(failure)) {
         Err(failure) => refused(StatusCode::FORBIDDEN, &failure),
         Ok(_) => nothing_here(),
@@ -148,7 +147,7 @@ fn enter(house: &House, uri: &Uri) -> Sent {
             ErrorCode::AccessDenied,
             "this link was used, is too old, or is none of this server's",
         )
-        .with_hint("local-agent serve link prints a new one");
+        .with_command("local-agent serve link prints a new one");
         return refused(StatusCode::FORBIDDEN, &failure);
     };
     let mut response = object(StatusCode::SEE_OTHER, &json!({"ok": true}));

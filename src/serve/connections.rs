@@ -38,7 +38,7 @@ pub(super) async fn listen(address: SocketAddr) -> Done<TcpListener> {
             ErrorCode::ConfigError,
             format!("{address} cannot be listened at: {e}"),
         )
-        .with_hint("local-agent serve --listen 127.0.0.1:0 takes a free port")
+        .with_command("local-agent serve --listen 127.0.0.1:0 takes a free port")
     })
 }
 

@@ -91,7 +91,7 @@ fn refuse_second_in(folder: &StateDirectory) -> Result<()> {
         format!(" at {} (process {})", one.url, one.pid)
     });
     let message = format!("a server of this state folder runs already{at}");
-    Err(Failure::new(ErrorCode::Locked, message).with_hint("local-agent serve stop"))
+    Err(Failure::new(ErrorCode::Locked, message).with_command("local-agent serve stop"))
 }
 
 fn is_held(folder: &StateDirectory) -> bool {

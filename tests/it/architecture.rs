@@ -492,6 +492,31 @@ fn pure_packages_touch_neither_disk_nor_clock() {
     }
 }
 
+/// What a failure says is for people. Its code and the kind of its fix are for programs.
+#[test]
+fn no_decision_reads_the_words_of_a_failure() {
+    only_in(
+        &[],
+        &[
+            "hint.contains(",
+            "hint.starts_with(",
+            "hint.strip_prefix(",
+            "hint.as_deref()==",
+            ".message.contains(",
+            ".message.starts_with(",
+            ".message.strip_prefix(",
+            "_why.contains(",
+            "_why.starts_with(",
+        ],
+        "words of a failure are not compared",
+    );
+    only_in(
+        &[],
+        &["with_hint(\"local-agent", "with_hint(format!(\"local-agent"],
+        "a hint with a command is given with `with_command` or `with_fix`",
+    );
+}
+
 #[test]
 fn unsafe_stands_only_in_kernels_and_read_only_maps() {
     only_in(

@@ -101,6 +101,73 @@ impl fmt::Display for ErrorCode {
     }
 }
 
+/// What kind of action a hint asks for. Code that must act on a hint reads this, never the words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Fix {
+    /// Advice that whoever made the request can follow.
+    #[default]
+    Words,
+    /// Something that only a person can do, such as converting a file.
+    ByPerson,
+    /// A person changes a setting.
+    ChangeSetting,
+    /// A command of this program.
+    RunCommand,
+    /// A command of this program that changes the configuration.
+    ConfigureByCommand,
+    /// The command that lists the sources.
+    ListSources,
+    /// The same request with another name. The name is the one that the hint's command contains.
+    UseName(String),
+    /// The command that shows the keys of chunks.
+    FindChunkKey,
+    /// The command that reads files into the index.
+    UpdateIndex,
+    /// The same request with an argument like this example.
+    PassArgument {
+        /// The argument's name, without dashes.
+        name: String,
+        /// A value that it takes.
+        example: String,
+    },
+    /// The tool `read_text_file`.
+    ReadTextFile,
+    /// The tool `grep`.
+    SearchWithGrep,
+    /// The command that downloads the files of a model.
+    PullModel,
+    /// The command that compares the files of a model with their hashes.
+    VerifyModel,
+    /// Waiting until the job that holds a lock ends.
+    WaitForJob,
+    /// The command that finds out which database is damaged.
+    FindDamage,
+}
+
+impl Fix {
+    /// Whether the hint contains a command of this program.
+    pub const fn is_command(&self) -> bool {
+        match self {
+            Self::RunCommand
+            | Self::ConfigureByCommand
+            | Self::ListSources
+            | Self::UseName(_)
+            | Self::FindChunkKey
+            | Self::UpdateIndex
+            | Self::PullModel
+            | Self::VerifyModel
+            | Self::FindDamage => true,
+            Self::Words
+            | Self::ByPerson
+            | Self::ChangeSetting
+            | Self::PassArgument { .. }
+            | Self::ReadTextFile
+            | Self::SearchWithGrep
+            | Self::WaitForJob => false,
+        }
+    }
+}
+
 /// A typed failure: a stable code, one plain sentence, and the command that fixes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -110,6 +177,8 @@ pub struct Failure {
     pub message: String,
     /// The command (or other action) that fixes it, if one is known.
     pub hint: Option<String>,
+    /// The kind of action that the hint asks for.
+    pub fix: Fix,
 }
 
 /// The result of fallible functions of this crate.
@@ -122,12 +191,26 @@ impl Failure {
             code,
             message: message.into(),
             hint: None,
+            fix: Fix::Words,
         }
     }
 
-    /// Adds the command that fixes it.
+    /// Adds advice in words that whoever made the request can follow.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        self.with_fix(Fix::Words, hint)
+    }
+
+    /// Adds a hint that contains a command of this program.
+    #[must_use]
+    pub fn with_command(self, hint: impl Into<String>) -> Self {
+        self.with_fix(Fix::RunCommand, hint)
+    }
+
+    /// Adds a hint that asks for an action of this kind.
+    #[must_use]
+    pub fn with_fix(mut self, fix: Fix, hint: impl Into<String>) -> Self {
+        self.fix = fix;
         self.hint = Some(hint.into());
         self
     }

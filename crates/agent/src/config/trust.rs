@@ -74,7 +74,7 @@ fn broken_trust(file: &Path, why: String) -> Failure {
         ErrorCode::ConfigError,
         format!("the trust file {} {why}", file.display()),
     )
-    .with_hint(format!(
+    .with_command(format!(
         "mv {0} {0}.damaged && local-agent config trust (in each folder that you trust)",
         quoted(file)
     ))
@@ -373,5 +373,5 @@ pub(super) fn untrusted(file: &Path, faults: &[Fault]) -> Failure {
         lines.join(", ")
     );
     Failure::new(ErrorCode::ConfigUntrusted, message)
-        .with_hint("read those lines; if you agree to them, run `local-agent config trust`")
+        .with_command("read those lines; if you agree to them, run `local-agent config trust`")
 }

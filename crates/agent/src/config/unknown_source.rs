@@ -1,6 +1,6 @@
 //! The failure for an unknown source name, which is the same in every command.
 
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 /// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.5;
@@ -18,7 +18,8 @@ pub fn unknown_source<'s>(name: &str, known: impl IntoIterator<Item = &'s str>) 
         None => format!("; configured are: {}", listed(known.into_iter())),
     };
     let message = format!("there is no source called `{name}`{said}");
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
+    Failure::new(ErrorCode::InvalidArgs, message)
+        .with_fix(Fix::ListSources, "local-agent source list")
 }
 
 /// The names that are similar to `name`, the most similar first; `None` if there are none.

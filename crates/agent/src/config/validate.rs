@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::findings::{Findings, Origin};
+use super::findings::{ConfigArea, Findings, Origin};
 use super::folder_context::FolderContext;
 use super::load::Ground;
 use super::values::Values;
@@ -20,7 +20,7 @@ use local_agent_index::retrieval::Fusion;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::evidence::HeadingMatch;
 use local_agent_text::markdown::Scheme;
-use local_agent_text::types::RelPath;
+use local_agent_text::types::{RelPath, SourceName};
 
 /// Builds the configuration. A problem is added to `findings`, and its value is left out.
 ///
@@ -125,6 +125,7 @@ impl State {
                 .find(|o| *o != Origin::Default)
                 .unwrap_or(Origin::Default);
             findings.problem(
+                "state_dir",
                 &origin,
                 "two databases have the same path; each needs a file of its own",
                 None,
@@ -210,7 +211,7 @@ fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -
     match places::expand(text, base, ground.inputs.home.as_deref()) {
         Ok(path) => Some(path),
         Err(why) => {
-            findings.problem(&origin, format_args!("`{key}`: {why}"), None);
+            findings.problem(key, &origin, format_args!("`{key}`: {why}"), None);
             None
         }
     }
@@ -246,16 +247,43 @@ fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findi
             ground.security_root.display()
         );
         let hint = "look where the link leads; if you agree, run `local-agent config trust`";
-        findings
-            .problems
-            .push(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint));
+        findings.problems.push(
+            Failure::new(ErrorCode::ConfigUntrusted, message)
+                .with_command(hint)
+                .into(),
+        );
+    }
+}
+
+/// The kind of a folder whose files may be read.
+#[derive(Clone, Copy)]
+enum RootKind<'a> {
+    Source(&'a SourceName),
+    Allowed,
+}
+
+impl RootKind<'_> {
+    /// The name in messages.
+    fn words(self) -> String {
+        match self {
+            Self::Source(name) => format!("the source `{name}` at"),
+            Self::Allowed => "the allowed root".to_owned(),
+        }
+    }
+
+    /// The key that names the folder.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Source(_) => "sources",
+            Self::Allowed => "security.allowed_roots",
+        }
     }
 }
 
 /// Resolves one root and checks that it is inside the security root, if required.
 fn root(
     text: &str,
-    what: &str,
+    kind: RootKind<'_>,
     origin: &Origin,
     must_be_inside: bool,
     ground: &Ground,
@@ -264,7 +292,12 @@ fn root(
     let path = match places::expand(text, &ground.security_root, ground.inputs.home.as_deref()) {
         Ok(path) => path,
         Err(why) => {
-            findings.problem(origin, format_args!("{what}: {why}"), None);
+            findings.problem(
+                kind.key(),
+                origin,
+                format_args!("{}: {why}", kind.words()),
+                None,
+            );
             return None;
         }
     };
@@ -275,12 +308,21 @@ fn root(
         });
         let security_root = ground.security_root.display();
         let message = format!(
-            "{what} {}{really} is outside the security root {security_root}",
+            "{} {}{really} is outside the security root {security_root}",
+            kind.words(),
             path.display()
         );
         let fix = "name a workroot that holds it with --workroot, or set \
                    `security.roots_must_be_within_security_root: false` in your own configuration";
-        findings.problem(origin, message, Some(fix.to_owned()));
+        match kind {
+            RootKind::Source(_) => {
+                findings.problem(kind.key(), origin, message, Some(fix.to_owned()));
+            }
+            RootKind::Allowed => {
+                let area = ConfigArea::AllowedRootOutside;
+                findings.problem_in(area, origin, message, Some(fix.to_owned()));
+            }
+        }
         return None;
     }
     Some(path)
@@ -300,8 +342,8 @@ fn sources(
     let mut roots = Roots::default();
     for typed in values.sources() {
         let here = origin.at(typed.root.line);
-        let what = format!("the source `{}` at", typed.name);
-        let Some(root) = root(&typed.root.text, &what, &here, must, ground, findings) else {
+        let kind = RootKind::Source(&typed.name);
+        let Some(root) = root(&typed.root.text, kind, &here, must, ground, findings) else {
             continue;
         };
         if let Some(own) = state
@@ -315,6 +357,7 @@ fn sources(
                 own.display()
             );
             findings.problem(
+                "sources",
                 &here,
                 why,
                 Some("name another folder, or another `state_dir`".to_owned()),
@@ -414,6 +457,7 @@ fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec
                 out.push(context);
             }
             Err(why) => findings.problem(
+                "contexts",
                 &here,
                 why,
                 Some("write `- \"notes/projects: one file a project\"`".into()),
@@ -435,14 +479,7 @@ fn security(
     let mut allowed_roots = Vec::new();
     for item in values.list("security.allowed_roots") {
         let here = origin.at(item.line);
-        let Some(root) = root(
-            &item.text,
-            "the allowed root",
-            &here,
-            must,
-            ground,
-            findings,
-        ) else {
+        let Some(root) = root(&item.text, RootKind::Allowed, &here, must, ground, findings) else {
             continue;
         };
         if state
@@ -523,7 +560,7 @@ fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Inde
         let why = format!(
             "`index.overlap` ({overlap}) must be less than `index.max_chars` ({max_chars})"
         );
-        findings.problem(&origin, why, None);
+        findings.problem("index.overlap", &origin, why, None);
     }
     Ok(Index {
         db_path: state.index.clone(),
@@ -560,13 +597,23 @@ fn embed(
     if provider.is_server() && model == "auto" {
         let why = "`embed.model: auto` chooses among the compiled-in models, and `embed.provider` is a server";
         let how = "write the name of a model of that server as `embed.model`";
-        findings.problem(&values.origin("embed.model"), why, Some(how.into()));
+        findings.problem(
+            "embed.model",
+            &values.origin("embed.model"),
+            why,
+            Some(how.into()),
+        );
     }
     let dimensions = values.opt_int("embed.dimensions")?;
     if provider.is_server() && dimensions.is_some() {
         let why = "`embed.dimensions` cuts vectors of models inside this program, and `embed.provider` is a server";
         let how = "remove `embed.dimensions`";
-        findings.problem(&values.origin("embed.dimensions"), why, Some(how.into()));
+        findings.problem(
+            "embed.dimensions",
+            &values.origin("embed.dimensions"),
+            why,
+            Some(how.into()),
+        );
     }
     Ok(Embed {
         db_path: state.embeddings.clone(),

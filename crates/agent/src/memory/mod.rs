@@ -77,7 +77,7 @@ const SHOW_KEYS: &str =
     "local-agent query WORDS --json (shows the key of each chunk for --chunk-key)";
 
 fn refused(why: impl Into<String>, fix: &str) -> Failure {
-    Failure::new(ErrorCode::MemoryError, why).with_hint(fix)
+    Failure::new(ErrorCode::MemoryError, why).with_command(fix)
 }
 
 /// Adds a memory. Each key must be in the index: its chunk's text hash, file and headings are

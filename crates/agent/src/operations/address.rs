@@ -12,7 +12,7 @@ use crate::tools::link_target::{bare, means};
 use local_agent_files::sandbox::{Address, Sandbox, What};
 use local_agent_files::state::in_quotes;
 use local_agent_index::store::IndexReader;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::{RelPath, SkipReason, SourceName};
 
 /// Number of alternatives suggested in a failure.
@@ -254,14 +254,14 @@ fn link_named(known: &Nameable, name: &str) -> Option<Address> {
 fn is_link(at: &Address) -> Failure {
     let message = format!("`{at}` is refused because it is a symbolic link.");
     Failure::new(ErrorCode::PathDenied, message)
-        .with_hint("see `security.follow_links` in: local-agent config show")
+        .with_command("see `security.follow_links` in: local-agent config show")
 }
 
 /// The failure for a folder in place of a note.
 fn is_folder(name: &str, place: &str) -> Failure {
     let message = format!("`{name}` is a folder.");
     Failure::new(ErrorCode::PathIsDirectory, message)
-        .with_hint(format!("local-agent ls {}", in_quotes(place)))
+        .with_command(format!("local-agent ls {}", in_quotes(place)))
 }
 
 /// Whether the note is in the source, if one is named.
@@ -295,11 +295,11 @@ fn not_found(known: &[KnownNote], name: &str) -> Failure {
             joined(nearest.iter())
         )
     };
-    let hint = nearest.first().map_or_else(
-        || "local-agent ls".to_owned(),
-        |first| format!("local-agent get {}", in_quotes(first)),
-    );
-    Failure::new(ErrorCode::FileNotFound, message).with_hint(hint)
+    let failure = Failure::new(ErrorCode::FileNotFound, message);
+    match nearest.first() {
+        Some(first) => with_name(failure, first),
+        None => failure.with_command("local-agent ls"),
+    }
 }
 
 fn ambiguous(name: &str, many: &[Address]) -> Failure {
@@ -308,14 +308,17 @@ fn ambiguous(name: &str, many: &[Address]) -> Failure {
         "`{name}` fits more than one note: {}.",
         joined(listed.iter())
     );
-    let hint = listed
-        .first()
-        .map(|first| format!("local-agent get {}", in_quotes(first)));
-    Failure {
-        code: ErrorCode::AmbiguousPath,
-        message,
-        hint,
+    let failure = Failure::new(ErrorCode::AmbiguousPath, message);
+    match listed.first() {
+        Some(first) => with_name(failure, first),
+        None => failure,
     }
+}
+
+/// The failure with the advice to make the request with this name.
+pub(super) fn with_name(failure: Failure, name: &str) -> Failure {
+    let hint = format!("local-agent get {}", in_quotes(name));
+    failure.with_fix(Fix::UseName(name.to_owned()), hint)
 }
 
 /// The last segment of a path without its extension, in lower case.
@@ -390,8 +393,10 @@ fn no_heading(text: &str, title: &str, at: &Address) -> Failure {
     } else {
         format!("{at} has no heading `{title}`; it has {have}")
     };
-    Failure::new(ErrorCode::SymbolNotFound, message)
-        .with_hint(format!("local-agent get {}", in_quotes(&at.to_string())))
+    with_name(
+        Failure::new(ErrorCode::SymbolNotFound, message),
+        &at.to_string(),
+    )
 }
 
 /// The failure for a block that the note does not have.
@@ -403,8 +408,10 @@ fn no_block(text: &str, name: &str, at: &Address) -> Failure {
         format!("its blocks are: {}", joined(names.iter().take(NEAREST)))
     };
     let message = format!("{at} has no block `^{name}`; {have}");
-    Failure::new(ErrorCode::SymbolNotFound, message)
-        .with_hint(format!("local-agent get {}", in_quotes(&at.to_string())))
+    with_name(
+        Failure::new(ErrorCode::SymbolNotFound, message),
+        &at.to_string(),
+    )
 }
 
 #[cfg(test)]

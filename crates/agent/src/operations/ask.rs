@@ -84,7 +84,7 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
     if wanted.question.trim().is_empty() {
         return Err(
             Failure::new(ErrorCode::InvalidQuery, "the question is blank")
-                .with_hint("local-agent ask \"your question\""),
+                .with_command("local-agent ask \"your question\""),
         );
     }
     let config = &desk.loaded.config;

@@ -176,7 +176,7 @@ pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()
                 patience.as_secs(),
                 behind.join("; ")
             );
-            return Err(Failure::new(ErrorCode::NotFresh, message).with_hint(
+            return Err(Failure::new(ErrorCode::NotFresh, message).with_command(
                 "`local-agent index && local-agent embed`, or keep `local-agent watch` at work",
             ));
         }

@@ -18,7 +18,7 @@ use local_agent_index::indexing::{
     Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index,
 };
 use local_agent_index::store::IndexReader;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::{Fingerprint, IdSet};
 
 /// Options for one run of `index`.
@@ -48,7 +48,7 @@ pub fn run_index(
     if config.sources.is_empty() && !has_sources(config)? {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured")
-                .with_hint(config.first_step()),
+                .with_fix(Fix::ConfigureByCommand, config.first_step()),
         );
     }
     let selected = select(config, run.only)?;

@@ -16,7 +16,7 @@ use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, Sandbox, readable};
 use local_agent_index::retrieval::{Engine, with_spare};
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::IdSet;
 
 /// One document in a list.
@@ -83,15 +83,17 @@ pub struct KindCount {
 }
 
 /// How files of a kind become documents.
-fn way_in(extension: &str) -> Option<String> {
+fn way_in(extension: &str) -> Option<(Fix, String)> {
     if CODE_EXTENSIONS.contains(&extension) {
-        return Some("`code: true` of their source".to_owned());
+        let way = "`code: true` of their source".to_owned();
+        return Some((Fix::ConfigureByCommand, way));
     }
     if let Err(why) = readable(extension) {
-        return Some(format!("another build: {why}"));
+        return Some((Fix::UpdateIndex, format!("another build: {why}")));
     }
     let is_known = [".org", ".txt"].contains(&extension) || extracted(extension).is_some();
-    is_known.then(|| format!("`extensions: [{extension}]` of their source"))
+    let way = format!("`extensions: [{extension}]` of their source");
+    is_known.then_some((Fix::ConfigureByCommand, way))
 }
 
 /// One note whose text is like another's.
@@ -148,9 +150,8 @@ pub fn list(config: &Config, place: Option<&str>) -> Result<Vec<Note>> {
             "No indexed document lies at `{place}`; the sources are {}",
             sources.join(", ")
         );
-        return Err(
-            Failure::new(ErrorCode::FileNotFound, message).with_hint("local-agent source list")
-        );
+        return Err(Failure::new(ErrorCode::FileNotFound, message)
+            .with_fix(Fix::ListSources, "local-agent source list"));
     }
     Ok(found)
 }
@@ -211,10 +212,14 @@ fn not_indexed(config: &Config, at: &Address) -> Failure {
             })
     };
     match extension.filter(|extension| !takes(extension)) {
-        Some(extension) if let Some(way) = way_in(extension) => failure.with_hint(format!(
-            "{extension} files become documents by {way}; then run `local-agent index`"
-        )),
-        _ => failure.with_hint("local-agent index"),
+        Some(extension) if let Some((fix, way)) = way_in(extension) => {
+            let words = "files become documents by";
+            failure.with_fix(
+                fix,
+                format!("{extension} {words} {way}; then run `local-agent index`"),
+            )
+        }
+        _ => failure.with_fix(Fix::UpdateIndex, "local-agent index"),
     }
 }
 
@@ -373,7 +378,7 @@ pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
     let mut kinds: Vec<KindCount> = all
         .into_iter()
         .map(|(extension, files)| KindCount {
-            way_in: way_in(&extension),
+            way_in: way_in(&extension).map(|(_, way)| way),
             extension,
             files,
         })

@@ -557,7 +557,7 @@ fn embed(library: &Library, texts: &[String]) -> Result<QueryVector> {
 pub fn not_blank(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")
-            .with_hint("local-agent query \"words to look for\""));
+            .with_command("local-agent query \"words to look for\""));
     }
     Ok(())
 }

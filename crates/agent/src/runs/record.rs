@@ -424,7 +424,7 @@ pub(super) fn tampered(why: &str) -> Failure {
         ErrorCode::RunTampered,
         format!("the record is not as it was written: {why}"),
     )
-    .with_hint("local-agent runs verify")
+    .with_command("local-agent runs verify")
 }
 
 impl Record {

@@ -28,7 +28,7 @@ use local_agent_kernels::Isa;
 
 use crate::models::Precision;
 use crate::models::{Engine, ModelFiles};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::language::script::{self, Script};
 use local_agent_text::language::{Language, languages_of_question};
 use local_agent_text::types::{Fingerprint, HeadingPath};
@@ -320,9 +320,10 @@ fn isa(files: &ModelFiles) -> Result<Isa> {
             let message =
                 format!("`embed.instructions` is `{name}`, which this machine does not have.");
             let best = Isa::best().set().as_str();
-            Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
-                "set embed.instructions to auto (here that is {best})"
-            ))
+            Failure::new(ErrorCode::ConfigError, message).with_fix(
+                Fix::ChangeSetting,
+                format!("set embed.instructions to auto (here that is {best})"),
+            )
         })
 }
 

@@ -176,7 +176,7 @@ impl Sandbox {
         let mut named = HashMap::with_capacity(specs.len());
         for spec in specs {
             let config_error = |what: String| {
-                Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
+                Failure::new(ErrorCode::ConfigError, what).with_command("local-agent config show")
             };
             if !spec.path.is_absolute() {
                 return Err(config_error(format!(

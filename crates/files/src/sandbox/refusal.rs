@@ -7,7 +7,7 @@ use std::fmt;
 use super::policy::Denied;
 use local_agent_extract::NoText;
 use local_agent_text::documents::CODE_EXTENSIONS;
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 use local_agent_text::types::SkipReason;
 
 /// The real reason behind a `FILE_NOT_FOUND`. For the operator's audit row; never shown to a model
@@ -118,12 +118,15 @@ impl Refusal {
                 ErrorCode::FileTooLarge,
                 format!("`{request}` has {size} bytes; `security.max_file_bytes` allows {cap}."),
             )
-            .with_hint("raise `security.max_file_bytes` in the configuration"),
+            .with_fix(
+                Fix::ChangeSetting,
+                "raise `security.max_file_bytes` in the configuration",
+            ),
             Self::Broken(words) => Failure::new(
                 ErrorCode::FileReadError,
                 format!("`{request}` could not be read to its end: {words}."),
             )
-            .with_hint("local-agent doctor"),
+            .with_command("local-agent doctor"),
             Self::NoText(why) => {
                 let hint = match why {
                     NoText::NotBuilt(feature) => {
@@ -144,7 +147,7 @@ pub(super) fn not_found(request: &str) -> Failure {
         ErrorCode::FileNotFound,
         format!("There is no readable file at `{}`.", shown(request)),
     )
-    .with_hint("local-agent ls")
+    .with_command("local-agent ls")
 }
 
 /// The failure for a request that its text and the policy rule out.
@@ -172,12 +175,22 @@ fn denied_as(request: &str, denied: Denied, example: &str) -> Failure {
     } else {
         ErrorCode::PathDenied
     };
-    let hint = match denied {
-        Denied::Extension if is_code(request) => "set `code: true` for its source",
-        Denied::Extension => "local-agent config show (see `security.allowed_exts`)",
-        Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
-        Denied::UnknownSource | Denied::NotBelowARoot => "local-agent source list",
-        _ => example,
+    let (fix, hint) = match denied {
+        Denied::Extension if is_code(request) => {
+            (Fix::ChangeSetting, "set `code: true` for its source")
+        }
+        Denied::Extension => (
+            Fix::RunCommand,
+            "local-agent config show (see `security.allowed_exts`)",
+        ),
+        Denied::Hidden | Denied::Name => (
+            Fix::RunCommand,
+            "see `security` in: local-agent config show",
+        ),
+        Denied::UnknownSource | Denied::NotBelowARoot => {
+            (Fix::ListSources, "local-agent source list")
+        }
+        _ => (Fix::Words, example),
     };
     Failure::new(
         code,
@@ -187,7 +200,7 @@ fn denied_as(request: &str, denied: Denied, example: &str) -> Failure {
             denied.because()
         ),
     )
-    .with_hint(hint)
+    .with_fix(fix, hint)
 }
 
 /// Whether the request names a file of source code, which a source takes in with `code: true`.

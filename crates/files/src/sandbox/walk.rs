@@ -162,7 +162,7 @@ impl Sandbox {
 }
 
 fn unlisted(what: String) -> Failure {
-    Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
+    Failure::new(ErrorCode::ConfigError, what).with_command("local-agent config show")
 }
 
 fn gone(source: &SourceName) -> Failure {

@@ -182,7 +182,7 @@ pub(super) fn failure(why: &str) -> Failure {
         ErrorCode::SourceEmpty,
         format!("{why}; what is indexed of it was kept"),
     )
-    .with_hint(WAY_OUT)
+    .with_command(WAY_OUT)
 }
 
 #[cfg(test)]

@@ -140,6 +140,6 @@ fn vector(store: &EmbeddingStore, fingerprint: &Fingerprint, input: &Sha256) -> 
             ErrorCode::DbCorrupt,
             format!("the vector of input {input} went missing while it was published"),
         )
-        .with_hint("local-agent embed --rebuild")
+        .with_command("local-agent embed --rebuild")
     })
 }

@@ -133,7 +133,7 @@ fn corrupt(what: impl std::fmt::Display) -> Failure {
         ErrorCode::DbCorrupt,
         format!("The search index cannot be used: {what}."),
     )
-    .with_hint(REBUILD)
+    .with_command(REBUILD)
 }
 
 /// Explains a tantivy error to the user.
@@ -176,7 +176,7 @@ fn failure(error: &TantivyError) -> Failure {
             ErrorCode::DbError,
             format!("The search index could not be read or written: {error}."),
         )
-        .with_hint("local-agent doctor"),
+        .with_command("local-agent doctor"),
     }
 }
 

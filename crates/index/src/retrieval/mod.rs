@@ -545,7 +545,7 @@ impl Engine {
                 ErrorCode::QueryError,
                 "there are no vectors to search",
             )
-            .with_hint("local-agent embed")),
+            .with_command("local-agent embed")),
             _ => Ok((Vec::new(), None)),
         }
     }
@@ -692,7 +692,7 @@ fn by_words(
             ErrorCode::IndexMissing,
             "there is no word index to search",
         )
-        .with_hint("local-agent index")),
+        .with_command("local-agent index")),
         _ => Ok(Vec::new()),
     }
 }

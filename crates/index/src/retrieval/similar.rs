@@ -43,5 +43,5 @@ impl Engine {
 
 /// The failure for missing vectors.
 fn missing_vectors(what: &str) -> Failure {
-    Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed")
+    Failure::new(ErrorCode::QueryError, what).with_command("local-agent embed")
 }

@@ -130,7 +130,7 @@ fn corrupt(what: &str) -> Failure {
         ErrorCode::DbCorrupt,
         format!("the index holds a {what} that cannot be read"),
     )
-    .with_hint("local-agent index --rebuild")
+    .with_command("local-agent index --rebuild")
 }
 
 impl IndexReader {
@@ -156,7 +156,7 @@ impl IndexReader {
                 ErrorCode::IndexMissing,
                 format!("there is no index at {}", path.display()),
             )
-            .with_hint("local-agent index")
+            .with_command("local-agent index")
             .into()
         })
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 use local_agent_files::state::{self, StateDirectory, to_move_aside};
 use local_agent_text::types::CommitId;
@@ -57,7 +57,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 /// again, and a reader that takes minutes must not delay a job.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The hint of a failure that does not know which database is damaged; see [`Database::blame`].
+/// The command of [`Fix::FindDamage`]; see [`Database::blame`].
 const SOMETHING_DAMAGED: &str = "local-agent doctor";
 
 /// The advice if a file cannot be written.
@@ -147,13 +147,13 @@ impl Database {
     /// is damaged.
     #[must_use]
     pub fn blame(self, error: impl Into<Failure>) -> Failure {
-        let mut failure = error.into();
+        let failure: Failure = error.into();
         // The advice for lost durable memory depends on its location, which `doctor` reports.
         if self != Self::Durable
             && failure.code == ErrorCode::DbCorrupt
-            && failure.hint.as_deref() == Some(SOMETHING_DAMAGED)
+            && failure.fix == Fix::FindDamage
         {
-            failure.hint = Some(format!("{} --rebuild", self.job()));
+            return failure.with_command(format!("{} --rebuild", self.job()));
         }
         failure
     }
@@ -231,7 +231,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
                 path.display()
             ),
         )
-        .with_hint("local-agent doctor")
+        .with_command("local-agent doctor")
     })
 }
 
@@ -258,7 +258,7 @@ fn split(path: &Path) -> Result<(&Path, &str)> {
             ErrorCode::ConfigError,
             format!("{} names no file", path.display()),
         )
-        .with_hint("local-agent config show")
+        .with_command("local-agent config show")
         .into()),
     }
 }
@@ -284,11 +284,11 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &FoundDatabase
                  it was not touched"
             ),
         )
-        .with_hint(database.way_out(path, (*application_id, *version) == (0, 1)))
+        .with_command(database.way_out(path, (*application_id, *version) == (0, 1)))
         .into()),
         FoundDatabase::NotADatabase => {
             Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))
-                .with_hint(database.way_out(path, false))
+                .with_command(database.way_out(path, false))
                 .into())
         }
     }
@@ -305,7 +305,9 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
     if let (FoundDatabase::Older(version), Database::Durable) = (&found, database) {
-        return Err(older(path, *version).with_hint("local-agent doctor").into());
+        return Err(older(path, *version)
+            .with_command("local-agent doctor")
+            .into());
     }
     if let (FoundDatabase::Older(_), Database::Index) = (&found, database) {
         remove_all(path)?;
@@ -412,7 +414,7 @@ fn open_read_once(
         // Code that uses the newer tables checks for them first.
         FoundDatabase::Older(_) if database == Database::Embeddings => {}
         FoundDatabase::Older(version) => {
-            return Err(older(path, version).with_hint(database.job()).into());
+            return Err(older(path, version).with_command(database.job()).into());
         }
         _ => {}
     }

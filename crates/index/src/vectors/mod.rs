@@ -129,7 +129,7 @@ pub fn write_beside(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 
 /// The failure for a damaged projection: `embed` rebuilds it from the database.
 fn corrupt(message: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::DbCorrupt, message).with_hint("local-agent embed")
+    Failure::new(ErrorCode::DbCorrupt, message).with_command("local-agent embed")
 }
 
 /// The failure for a projection in a later format.

@@ -379,7 +379,7 @@ pub(super) fn check_query(query: &[f32], dim: usize) -> Result<f64> {
             "The query's vector has {} dimensions where the matrix has {dim}.",
             query.len()
         ))
-        .map_err(|f| f.with_hint("local-agent embed"));
+        .map_err(|f| f.with_command("local-agent embed"));
     }
     let norm = quant::norm(query);
     if !norm.is_finite() || norm <= f64::from(f32::MIN_POSITIVE) {

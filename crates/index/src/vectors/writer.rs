@@ -59,7 +59,7 @@ impl VectorWriter {
                 ErrorCode::EmbedError,
                 "The stored matrix holds vectors of another model, which cannot be mixed with new ones.",
             )
-            .with_hint("local-agent embed --rebuild"));
+            .with_command("local-agent embed --rebuild"));
         }
         Self::start(dir, stamp, matrix.segments)
     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::{
     ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
@@ -149,7 +149,7 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
     };
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::new(ErrorCode::FileReadError, format!("{at} is not UTF-8 text"))
-            .with_hint("convert the file to UTF-8")
+            .with_fix(Fix::ByPerson, "convert the file to UTF-8")
     })?;
     Ok(Text { at, text })
 }

@@ -206,12 +206,12 @@ fn first_pass(
 /// through the sandbox.
 fn asks_for_the_file(reply: &str, question: &FileQuestion<'_>, sandbox: &Sandbox) -> Result<()> {
     let wanted =
-        call::requested(reply).map_err(|failure| failure.with_hint(read_hint(question)))?;
+        call::requested(reply).map_err(|failure| failure.with_command(read_hint(question)))?;
     if sandbox.resolve(&wanted)? == sandbox.resolve(question.file)? {
         return Ok(());
     }
     let message = "The model asked for another file than the one that the question names.";
-    Err(Failure::new(ErrorCode::EvidenceInvalid, message).with_hint(read_hint(question)))
+    Err(Failure::new(ErrorCode::EvidenceInvalid, message).with_command(read_hint(question)))
 }
 
 fn read_hint(question: &FileQuestion<'_>) -> String {

@@ -161,7 +161,7 @@ fn shared_words<'t>(claim: &str, texts: impl Iterator<Item = &'t str>) -> BTreeS
 /// The failure for a lock file that cannot be used.
 fn bad_lock(why: String) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("The lock file {why}."))
-        .with_hint("local-agent verify DOCUMENT --lock FILE --update")
+        .with_command("local-agent verify DOCUMENT --lock FILE --update")
 }
 
 /// Compares the claims of a verified document with earlier versions of the files that it cites.
