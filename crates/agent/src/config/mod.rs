@@ -43,6 +43,7 @@ mod unknown_source;
 mod untrusted;
 mod validate;
 mod values;
+mod words;
 mod workroot;
 
 pub use edit::{

@@ -2,6 +2,7 @@
 //! suggestions, `configs/default.yaml` and `docs/config.md` are generated from it.
 
 use super::keys::{Effect, Key, Kind};
+use super::words;
 
 /// The sections in their written order, with one sentence for each. The blank section contains the
 /// top-level keys.
@@ -73,9 +74,10 @@ const NO_BATCH_SIZE: &str =
 /// Why the number of candidates cannot be set.
 const NO_CANDIDATES: &str =
     "has no effect: each side gives its best 1,000, because scores are scaled by whole lists";
-const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
-pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
-const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
+const SCHEMES: Kind = words::SCHEMES.kind();
+/// The rules of tools.
+pub(super) const RULES: Kind = words::TOOL_RULES.kind();
+const HEADINGS: Kind = words::HEADING_MATCHES.kind();
 /// The words for instruction sets: first the word for the best one, then the names of the kernels.
 pub const INSTRUCTIONS: &[&str] = &[
     "auto",
@@ -140,13 +142,13 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "security.hard_links",
-        Kind::OneOf(&["deny", "allow"]),
+        words::HARD_LINKS.kind(),
         "deny",
         "Whether a file that has a second name somewhere may be read.",
     ),
     key(
         "security.follow_links",
-        Kind::OneOf(&["never", "inside"]),
+        words::FOLLOW_LINKS.kind(),
         "never",
         "Whether symbolic links are followed; `inside`: when the target stays in the same root.",
     ),
@@ -224,7 +226,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "embed.provider",
-        Kind::OneOf(&["candle", "ollama", "openai"]),
+        words::EMBED_PROVIDERS.kind(),
         "candle",
         "Who computes vectors: `candle` runs inside this program, `ollama` and `openai` (`/v1/embeddings`) ask the server at `llm.base_url`.",
     ),
@@ -242,7 +244,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "embed.precision",
-        Kind::OneOf(&["f32", "bf16", "mixed", "int8"]),
+        words::PRECISIONS.kind(),
         "int8",
         "What passages are computed in inside this program: `int8` rounds weights and activations to bytes, is fastest, and ranks as well as `f32`; `bf16` rounds them to 16-bit floats and ranks as `f32` does but for near ties; `mixed` does each in two products of four. Another precision makes other vectors: `embed` makes them anew.",
     ),
@@ -296,7 +298,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "retrieve.fusion",
-        Kind::OneOf(&["convex", "rrf"]),
+        words::FUSIONS.kind(),
         "convex",
         "How the two lists become one: by weighted scores, or by reciprocal ranks.",
     ),
@@ -326,7 +328,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "ask.provider",
-        Kind::OneOf(&["auto", "extractive", "ollama", "openai"]),
+        words::ASK_PROVIDERS.kind(),
         "auto",
         "Who writes the answer: `extractive`: the best sentences themselves; `ollama`; `openai`: any server with `/v1/chat/completions`; `auto`: Ollama if a chat model is configured and there, else `extractive`.",
     ),
@@ -362,7 +364,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "verify.judge.provider",
-        Kind::OneOf(&["ollama", "openai"]),
+        words::JUDGE_PROVIDERS.kind(),
         "ollama",
         "Where the model of the second opinion runs: on the server of `llm.base_url`, asked as an Ollama or through `/v1/chat/completions`.",
     ),

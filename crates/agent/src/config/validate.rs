@@ -7,19 +7,15 @@ use std::path::{Path, PathBuf};
 use super::findings::{ConfigArea, Findings, Origin};
 use super::folder_context::FolderContext;
 use super::load::Ground;
-use super::values::Values;
+use super::values::{Values, unknown_word};
+use super::words;
 use super::{
-    ApiKeyUse, Ask, AskProvider, Config, Embed, EmbedProvider, Index, JudgeProvider, Llm, Mcp,
-    Memory, RerankerName, Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat,
-    keys, places,
+    ApiKeyUse, Ask, Config, Embed, Index, Llm, Mcp, Memory, RerankerName, Retrieve, Runs,
+    StateLocation, Tools, VerifyJudge, compat, keys, places,
 };
-use local_agent_embed::models::Precision;
-use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
+use local_agent_files::sandbox::Security;
 use local_agent_index::indexing::Source;
-use local_agent_index::retrieval::Fusion;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::evidence::HeadingMatch;
-use local_agent_text::markdown::Scheme;
 use local_agent_text::types::{RelPath, SourceName};
 
 /// Builds the configuration. A problem is added to `findings`, and its value is left out.
@@ -502,15 +498,8 @@ fn security(
         deny_absolute_paths: values.bool("security.deny_absolute_paths")?,
         deny_hidden_paths,
         deny_names: values.words("security.deny_names"),
-        hard_links: if values.text("security.hard_links")? == "allow" {
-            HardLinks::Allow
-        } else {
-            HardLinks::Deny
-        },
-        follow_links: match values.text("security.follow_links")? {
-            "inside" => FollowLinks::Inside,
-            _ => FollowLinks::Never,
-        },
+        hard_links: values.word("security.hard_links", &words::HARD_LINKS)?,
+        follow_links: values.word("security.follow_links", &words::FOLLOW_LINKS)?,
         max_file_bytes: values.int("security.max_file_bytes")?,
         private_tags: values.words("security.private_tags"),
         allow_any_path: values.bool("security.allow_any_path")?,
@@ -564,11 +553,7 @@ fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Inde
     }
     Ok(Index {
         db_path: state.index.clone(),
-        scheme: match values.text("index.scheme")? {
-            "obsidian_v1" => Scheme::ObsidianV1,
-            "fixed_window_v1" => Scheme::FixedWindowV1,
-            _ => Scheme::ObsidianV2,
-        },
+        scheme: values.word("index.scheme", &words::SCHEMES)?,
         max_tokens: values.int("index.max_tokens")?,
         max_chars,
         overlap,
@@ -584,11 +569,7 @@ fn embed(
     state: &State,
     findings: &mut Findings,
 ) -> Result<Embed> {
-    let provider = match values.text("embed.provider")? {
-        "ollama" => EmbedProvider::Ollama,
-        "openai" => EmbedProvider::OpenAi,
-        _ => EmbedProvider::Candle,
-    };
+    let provider = values.word("embed.provider", &words::EMBED_PROVIDERS)?;
     let is_unset = values.origin("embed.model") == Origin::Default;
     let model = match values.text("embed.model")? {
         "auto" if provider.is_server() && is_unset => MODEL_OF_A_SERVER,
@@ -620,19 +601,8 @@ fn embed(
         provider,
         model: model.to_owned(),
         model_path: place(values, "embed.model_path", ground, findings),
-        precision: match values.text("embed.precision")? {
-            "int8" => Precision::Int8,
-            "mixed" => Precision::Mixed,
-            "bf16" => Precision::Bf16,
-            _ => Precision::F32,
-        },
-        instructions: {
-            let name = values.text("embed.instructions")?;
-            keys::INSTRUCTIONS[1..]
-                .iter()
-                .copied()
-                .find(|known| *known == name)
-        },
+        precision: values.word("embed.precision", &words::PRECISIONS)?,
+        instructions: instructions(values)?,
         batch_tokens: values.int("embed.batch_tokens")?,
         max_length: values.opt_int("embed.max_length")?,
         query_prefix: values.opt_text("embed.query_prefix").map(str::to_owned),
@@ -641,6 +611,17 @@ fn embed(
         threads: values.int("embed.threads")?,
         keep_unused_days: values.int("embed.keep_unused_days")?,
     })
+}
+
+/// The instruction set; `None`: the best one.
+fn instructions(values: &Values) -> Result<Option<&'static str>> {
+    let name = values.text("embed.instructions")?;
+    let known = keys::INSTRUCTIONS.iter().position(|known| *known == name);
+    match known {
+        Some(0) => Ok(None),
+        Some(at) => Ok(keys::INSTRUCTIONS.get(at).copied()),
+        None => Err(unknown_word("embed.instructions", name)),
+    }
 }
 
 /// The reranker, by its name or with its folder made absolute.
@@ -654,11 +635,7 @@ fn reranker(values: &Values, ground: &Ground, findings: &mut Findings) -> Option
 
 fn retrieve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Retrieve> {
     Ok(Retrieve {
-        fusion: if values.text("retrieve.fusion")? == "rrf" {
-            Fusion::Rrf
-        } else {
-            Fusion::Convex
-        },
+        fusion: values.word("retrieve.fusion", &words::FUSIONS)?,
         vector_weight: values.opt_float("retrieve.vector_weight"),
         path_prefix: values
             .opt_text("retrieve.path_prefix")
@@ -676,20 +653,11 @@ fn retrieve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result
 
 fn ask(values: &Values) -> Result<Ask> {
     Ok(Ask {
-        provider: match values.text("ask.provider")? {
-            "extractive" => AskProvider::Extractive,
-            "ollama" => AskProvider::Ollama,
-            "openai" => AskProvider::OpenAi,
-            _ => AskProvider::Auto,
-        },
+        provider: values.word("ask.provider", &words::ASK_PROVIDERS)?,
         top_n: values.int("ask.top_n")?,
         max_evidence_tokens: values.int("ask.max_evidence_tokens")?,
         strict: values.bool("ask.strict")?,
-        heading_match: match values.text("ask.heading_match")? {
-            "exact" => HeadingMatch::Exact,
-            "ignore" => HeadingMatch::Ignore,
-            _ => HeadingMatch::Prefix,
-        },
+        heading_match: values.word("ask.heading_match", &words::HEADING_MATCHES)?,
         normalize_heading: values.bool("ask.normalize_heading")?,
         show_as_verified: values.get(compat::VALIDATION_ENABLED).is_none()
             || values.bool(compat::VALIDATION_ENABLED)?,
@@ -697,17 +665,8 @@ fn ask(values: &Values) -> Result<Ask> {
 }
 
 fn verify_judge(values: &Values) -> Result<VerifyJudge> {
-    let provider = match values.text("verify.judge.provider")? {
-        "ollama" => JudgeProvider::Ollama,
-        "openai" => JudgeProvider::OpenAi,
-        other => {
-            return Err(Failure::internal(format!(
-                "`verify.judge.provider` was checked and is `{other}`"
-            )));
-        }
-    };
     Ok(VerifyJudge {
-        provider,
+        provider: values.word("verify.judge.provider", &words::JUDGE_PROVIDERS)?,
         model: values.opt_text("verify.judge.model").map(str::to_owned),
     })
 }
@@ -719,12 +678,7 @@ fn tools(values: &Values) -> Result<Tools> {
         let Some(name) = key.path.strip_prefix("tools.") else {
             continue;
         };
-        let rule = match values.text(key.path)? {
-            "deny" => ToolRule::Deny,
-            "ask" => ToolRule::Ask,
-            _ => ToolRule::Allow,
-        };
-        rules.insert(name, rule);
+        rules.insert(name, values.word(key.path, &words::TOOL_RULES)?);
     }
     Ok(Tools {
         rules,
