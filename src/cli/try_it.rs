@@ -25,6 +25,7 @@ use local_agent_agent::config::{self, Config, Inputs, Template};
 use local_agent_agent::operations::{self, EmbedRun, EmbeddingModel, IndexRun, jobs};
 use local_agent_embed::embedding::{LazyEmbedder, QuestionEmbedder};
 use local_agent_files::state::{self, StateDirectory, in_quotes};
+use local_agent_index::ids::ChunkId;
 use local_agent_index::indexing::{EmbedSummary, IndexSummary};
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Coverage, Engine, Mode, Request, Scope};
@@ -271,7 +272,7 @@ fn private_folder(state: &Path) -> Result<()> {
 }
 
 /// The chunks that a word search for the questions finds; they are embedded first.
-fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
+fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<ChunkId>> {
     let engine = Engine::open(
         &config.index.db_path,
         &config.lexical_dir(),

@@ -36,15 +36,26 @@ const MAY_USE: &[(&str, Modules)] = &[
     (
         "crates/index",
         &[
-            ("store", &[]),
-            ("lexical", &[]),
+            ("ids", &[]),
+            ("store", &["ids"]),
+            ("lexical", &["ids"]),
             ("search_load", &[]),
-            ("vectors", &["search_load"]),
+            ("vectors", &["ids", "search_load"]),
             ("profile", &["vectors"]),
-            ("indexing", &["store", "lexical", "vectors", "profile"]),
+            (
+                "indexing",
+                &["ids", "store", "lexical", "vectors", "profile"],
+            ),
             (
                 "retrieval",
-                &["store", "lexical", "search_load", "vectors", "profile"],
+                &[
+                    "ids",
+                    "store",
+                    "lexical",
+                    "search_load",
+                    "vectors",
+                    "profile",
+                ],
             ),
         ],
     ),

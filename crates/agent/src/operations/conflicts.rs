@@ -18,6 +18,7 @@ use super::search::{Search, search};
 use crate::ask::Day;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::ids::{ChunkId, DocumentId};
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Coverage, Engine, Hit, Mode, Stale};
 use local_agent_index::store::{ChunkRecord, IndexReader, StoredDay};
@@ -119,14 +120,14 @@ impl Conflicts {
 
 /// A value, and the passage and note that state it.
 struct Told {
-    document: i64,
-    chunk: i64,
+    document: DocumentId,
+    chunk: ChunkId,
     value: StatedValue,
 }
 
 /// The passages to compare.
 struct Passages {
-    chunks: Vec<i64>,
+    chunks: Vec<ChunkId>,
     /// Number of passages, including those beyond the bound.
     all: usize,
     coverage: Coverage,
@@ -178,7 +179,7 @@ pub fn conflicts(
 }
 
 /// The sort key of the two sides, which puts the newer note first.
-fn place_in_pair(day: &NoteDay, told: &Told) -> (i64, i64) {
+fn place_in_pair(day: &NoteDay, told: &Told) -> (i64, DocumentId) {
     (-day.day.number(), told.document)
 }
 
@@ -205,7 +206,7 @@ fn of_topic(
         recency: None,
     };
     let found = search(config, sandbox, library, &asked)?.found;
-    let chunks: Vec<i64> = found.hits.iter().map(|hit| hit.chunk.id).collect();
+    let chunks: Vec<ChunkId> = found.hits.iter().map(|hit| hit.chunk.id).collect();
     Ok(Passages {
         all: chunks.len(),
         chunks,
@@ -227,7 +228,7 @@ fn of_index(
         &Query::default(),
         usize::MAX,
     )?;
-    let ids: Vec<i64> = first_chunks
+    let ids: Vec<DocumentId> = first_chunks
         .iter()
         .map(|hit| hit.chunk.document_id)
         .collect();
@@ -239,14 +240,14 @@ fn of_index(
         .map(|hit| (day_of_hit(&stored, hit), hit.chunk.document_id))
         .collect();
     notes.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut of_note: HashMap<i64, Vec<i64>> = HashMap::new();
+    let mut of_note: HashMap<DocumentId, Vec<ChunkId>> = HashMap::new();
     for (document, chunk) in index.chunks_by_document(&ids)? {
         of_note.entry(document).or_default().push(chunk);
     }
     let chunks = notes
         .iter()
         .flat_map(|(_, id)| of_note.get(id).into_iter().flatten());
-    let all: Vec<i64> = chunks.copied().collect();
+    let all: Vec<ChunkId> = chunks.copied().collect();
     Ok(Passages {
         chunks: all.iter().take(MOST_PASSAGES).copied().collect(),
         all: all.len(),
@@ -256,13 +257,13 @@ fn of_index(
 }
 
 /// The day of a hit's note.
-fn day_of_hit(stored: &HashMap<i64, StoredDay>, hit: &Hit) -> Option<Day> {
+fn day_of_hit(stored: &HashMap<DocumentId, StoredDay>, hit: &Hit) -> Option<Day> {
     let stored = stored.get(&hit.chunk.document_id)?;
     Some(NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day)
 }
 
 /// The values that these passages state.
-fn read_values(index: &IndexReader, chunks: &[i64]) -> Result<Vec<Told>> {
+fn read_values(index: &IndexReader, chunks: &[ChunkId]) -> Result<Vec<Told>> {
     let mut told = Vec::new();
     for batch in chunks.chunks(BATCH) {
         let records = index.chunks(batch)?;
@@ -347,13 +348,13 @@ fn first_pair<'t>(some: &[&'t Told], others: &[&'t Told]) -> Option<(&'t Told, &
 }
 
 /// The days of the notes of these pairs.
-fn days_of(index: &IndexReader, pairs: &[(&Told, &Told)]) -> Result<HashMap<i64, NoteDay>> {
+fn days_of(index: &IndexReader, pairs: &[(&Told, &Told)]) -> Result<HashMap<DocumentId, NoteDay>> {
     let told = pairs.iter().flat_map(|(one, other)| [*one, *other]);
-    let mut chunks: HashMap<i64, i64> = HashMap::new();
+    let mut chunks: HashMap<DocumentId, ChunkId> = HashMap::new();
     for one in told {
         chunks.insert(one.document, one.chunk);
     }
-    let documents: Vec<i64> = chunks.keys().copied().collect();
+    let documents: Vec<DocumentId> = chunks.keys().copied().collect();
     let stored = index.days_of(&documents)?;
     let mut days = HashMap::new();
     for chunk in index.chunks(&chunks.into_values().collect::<Vec<_>>())? {
@@ -370,7 +371,7 @@ fn conflict(
     index: &IndexReader,
     sandbox: &Sandbox,
     (one, other): (&Told, &Told),
-    days: &HashMap<i64, NoteDay>,
+    days: &HashMap<DocumentId, NoteDay>,
 ) -> Result<Option<Conflict>> {
     let (Some(mut a), Some(b)) = (
         side(index, sandbox, one, days)?,
@@ -412,7 +413,7 @@ fn side(
     index: &IndexReader,
     sandbox: &Sandbox,
     told: &Told,
-    days: &HashMap<i64, NoteDay>,
+    days: &HashMap<DocumentId, NoteDay>,
 ) -> Result<Option<(String, ConflictSide)>> {
     let Some(chunk) = index.chunks(&[told.chunk])?.pop() else {
         return Ok(None);

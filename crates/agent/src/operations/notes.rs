@@ -13,11 +13,11 @@ use super::privacy::{address_of, shows_note};
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, Sandbox, readable};
+use local_agent_index::ids::{DocumentId, IdSet};
 use local_agent_index::retrieval::{Engine, with_spare};
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
 use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
-use local_agent_text::types::IdSet;
 
 /// One document in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -183,7 +183,7 @@ fn indexed(
     sandbox: &Sandbox,
     index: &IndexReader,
     request: &str,
-) -> Result<(Address, i64)> {
+) -> Result<(Address, DocumentId)> {
     let at = match request.trim().strip_prefix('#') {
         Some(digits) => chunk_of_key(index, sandbox, digits)?.1,
         None => address::find(config, sandbox, request)?.0,
@@ -302,7 +302,7 @@ pub fn backlinks(
 /// `INDEX_MISSING`; those of the database.
 pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     let index = IndexReader::required(&config.index.db_path)?;
-    let hidden: Vec<i64> = if sandbox.keeps_private() {
+    let hidden: Vec<DocumentId> = if sandbox.keeps_private() {
         let notes = index.notes()?.into_iter();
         notes
             .filter(|note| !shows_note(sandbox, note))
@@ -317,7 +317,7 @@ pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
 
 /// Fails with `PHASE2_QUERY_ERROR` if a note has no vector because it is private and the embedding
 /// model is on another machine.
-fn not_kept_back(config: &Config, engine: &Engine, document: i64) -> Result<()> {
+fn not_kept_back(config: &Config, engine: &Engine, document: DocumentId) -> Result<()> {
     let own = engine.index().chunks_of(&IdSet::from_iter([document]))?;
     if engine.embedded_among(&own) > 0 {
         return Ok(());
@@ -405,11 +405,12 @@ fn leads_to(link: &StoredLink, here: &Address, there: &NoteRow) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use local_agent_index::ids::RowId as _;
     use local_agent_text::types::{RelPath, SourceName};
 
     fn note(source: &str, path: &str) -> NoteRow {
         NoteRow {
-            id: 1,
+            id: DocumentId::from_row(1),
             source: source.to_owned(),
             path: path.to_owned(),
             title: String::new(),

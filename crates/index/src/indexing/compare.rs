@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::emptied::{self, Was};
+use crate::ids::DocumentId;
 use crate::indexing::Source;
 use crate::store::{IndexReader, KnownDocument, KnownDocuments};
 use local_agent_files::sandbox::{Address, Entry, Sandbox, What};
@@ -21,7 +22,7 @@ const STAMP_GRAIN_NS: i64 = 2_000_000_000;
 #[derive(Debug)]
 pub struct FreshDocument {
     /// Its row.
-    pub id: i64,
+    pub id: DocumentId,
     pub address: Address,
     /// Hash of the bytes that were indexed.
     pub sha256: Sha256,

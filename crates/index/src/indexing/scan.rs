@@ -13,6 +13,7 @@ use super::document::{self, DocumentPlace};
 use super::emptied::{self, LostDisk, Was};
 use super::job::{IndexOptions, IndexSummary, LazyCounter, Skipped};
 use super::{OnProgress, Progress, compare};
+use crate::ids::{DocumentId, SourceId};
 use crate::indexing::Source;
 use crate::store::{Batch, DocumentRow, IndexWriter, KnownDocument, KnownDocuments};
 use local_agent_files::sandbox::{Address, Disks, Entry, Sandbox, What, Why};
@@ -32,7 +33,7 @@ pub(super) struct Scan<'a> {
     options: &'a IndexOptions<'a>,
     sandbox: &'a Sandbox,
     source: &'a Source,
-    source_id: i64,
+    source_id: SourceId,
     began_ns: i64,
     entries: Vec<Entry>,
     known: KnownDocuments,
@@ -50,7 +51,7 @@ enum Outcome {
     /// New or changed.
     Row(Box<DocumentRow>),
     /// Same bytes, different stamp.
-    Restamped(i64, FileStamp),
+    Restamped(DocumentId, FileStamp),
     /// Same bytes, same stamp.
     Unchanged,
     /// Not indexed, for the same reason as before.
@@ -64,7 +65,7 @@ impl<'a> Scan<'a> {
     pub(super) fn new(
         options: &'a IndexOptions<'a>,
         sandbox: &'a Sandbox,
-        (source, source_id): (&'a Source, i64),
+        (source, source_id): (&'a Source, SourceId),
         writer: &IndexWriter,
         was: Option<Was>,
     ) -> Result<Self> {
@@ -231,7 +232,7 @@ impl<'a> Scan<'a> {
         summary: &mut IndexSummary,
         lost: &[LostDisk],
     ) -> Result<()> {
-        let removed: Vec<i64> = compare::gone(&self.entries, &self.known)
+        let removed: Vec<DocumentId> = compare::gone(&self.entries, &self.known)
             .into_iter()
             .filter(|(path, _)| !lost.iter().any(|lost| lost.holds(path)))
             .map(|(_, known)| known.id)

@@ -21,6 +21,7 @@ use filesystem::Journal;
 
 mod ancestor;
 mod begun;
+mod conditions;
 mod day_in_path;
 mod disks;
 mod durable;
@@ -35,10 +36,12 @@ mod index_write;
 mod lock;
 mod record;
 mod replace;
+mod row_ids;
 mod strangers;
 
 pub use ancestor::{holds_ancestors_memory, import_ancestor};
 pub use begun::BEGIN_ANEW;
+pub use conditions::DocumentCondition;
 pub use durable::{Durable, Head, MemoryLink, MemoryRow};
 pub use embeddings::{EmbeddingStore, Inputs, Pruned, StoredEmbedding};
 pub use error::{Result, StoreError};
