@@ -544,41 +544,188 @@ fn unsafe_stands_only_in_kernels_and_read_only_maps() {
     );
 }
 
-/// Names of the fields of every struct in a file.
-fn field_names(file: &Path) -> Vec<String> {
-    let parsed = syn::parse_file(&fs::read_to_string(file).unwrap()).unwrap();
-    let structs = parsed.items.iter().filter_map(|item| match item {
-        Item::Struct(item) => Some(item),
-        _ => None,
-    });
-    structs
-        .flat_map(|item| &item.fields)
-        .filter_map(|field| field.ident.as_ref().map(ToString::to_string))
-        .collect()
+/// A struct: its name, and its fields with the last name of their types.
+struct Fields {
+    name: String,
+    fields: Vec<(String, String)>,
 }
 
-/// Whether `code` reads a field of this name.
-fn reads_field(code: &str, name: &str) -> bool {
-    let read = format!(".{name}");
-    code.match_indices(&read).any(|(at, _)| {
-        let next = code[at + read.len()..].chars().next();
-        next.is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '('))
+/// A method of a struct: its name and its code without white space.
+struct Method {
+    name: String,
+    code: String,
+}
+
+/// Code without white space.
+fn tokens(code: &impl quote::ToTokens) -> String {
+    let text = code.to_token_stream().to_string();
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+fn parsed(file: &str) -> syn::File {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The last name of a type: `Vec` of `Vec<String>`.
+fn type_name(kind: &syn::Type) -> String {
+    match kind {
+        syn::Type::Path(path) => path.path.segments.last().unwrap().ident.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// The struct with this name in a file.
+fn fields_of(file: &syn::File, name: &str) -> Option<Fields> {
+    let item = file.items.iter().find_map(|item| match item {
+        Item::Struct(item) if item.ident == name => Some(item),
+        _ => None,
+    })?;
+    let fields = item.fields.iter().filter_map(|field| {
+        let name = field.ident.as_ref()?.to_string();
+        Some((name, type_name(&field.ty)))
+    });
+    Some(Fields {
+        name: name.to_owned(),
+        fields: fields.collect(),
+    })
+}
+
+/// The methods of all structs in a file that have this name.
+fn methods_of(file: &syn::File, name: &str) -> Vec<Method> {
+    let blocks = file.items.iter().filter_map(|item| match item {
+        Item::Impl(block) if block.trait_.is_none() && type_name(&block.self_ty) == name => {
+            Some(block)
+        }
+        _ => None,
+    });
+    let functions = blocks.flat_map(|block| &block.items);
+    let functions = functions.filter_map(|item| match item {
+        ImplItem::Fn(function) => Some(Method {
+            name: function.sig.ident.to_string(),
+            code: tokens(&function.block),
+        }),
+        _ => None,
+    });
+    functions.collect()
+}
+
+fn is_name_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Whether `code` reads the field `path`, such as `.index.max_chars` or `index.max_chars`. A call of
+/// a method, and a longer name, are no read.
+fn reads_field(code: &str, path: &str) -> bool {
+    code.match_indices(path).any(|(at, _)| {
+        let before = code[..at].chars().next_back();
+        let begins = path.starts_with('.') || !before.is_some_and(|c| is_name_part(c) || c == '.');
+        let next = code[at + path.len()..].chars().next();
+        begins && next.is_none_or(|c| !is_name_part(c) && c != '(')
+    })
+}
+
+/// The names under which `code` has a section of the configuration: `let llm = &config.llm;`, or a
+/// parameter of its type.
+fn names_of_section<'c>(code: &'c str, section: &str, kind: &str) -> Vec<&'c str> {
+    let mut names = Vec::new();
+    for (at, _) in code.match_indices(&format!(".{section};")) {
+        let statement = code[..at]
+            .rsplit([';', '{', '}'])
+            .next()
+            .unwrap_or_default();
+        if let Some((name, _)) = statement
+            .strip_prefix("let")
+            .and_then(|s| s.split_once('='))
+        {
+            names.push(name);
+        }
+    }
+    for (at, _) in code.match_indices(&format!(":&{kind}")) {
+        let after = code[at + kind.len() + 2..].chars().next();
+        if after.is_none_or(|c| !is_name_part(c)) {
+            let start = code[..at]
+                .rfind(|c| !is_name_part(c))
+                .map_or(0, |at| at + 1);
+            names.push(&code[start..at]);
+        }
+    }
+    names
+}
+
+/// Whether `code` reads a field of a section.
+fn reads_setting(code: &str, section: &str, kind: &str, field: &str) -> bool {
+    let by_name = |name: &&str| reads_field(code, &format!("{name}.{field}"));
+    reads_field(code, &format!(".{section}.{field}"))
+        || names_of_section(code, section, kind).iter().any(by_name)
+}
+
+/// The code outside the module `config`: what `config` itself does with a value, such as showing or
+/// checking it, is no use of it.
+fn code_outside_config() -> impl Iterator<Item = &'static str> {
+    let sources = SOURCES.iter();
+    let outside = sources.filter(|source| !source.place().starts_with("agent/config/"));
+    outside.map(|source| source.code.as_str())
+}
+
+/// Whether a method with this code is called outside the module `config`, and reads the field.
+fn is_read_by_method(methods: &[Method], reads: impl Fn(&str) -> bool) -> bool {
+    methods.iter().any(|method| {
+        let call = format!(".{}(", method.name);
+        reads(&method.code) && code_outside_config().any(|code| code.contains(&call))
     })
 }
 
 #[test]
 fn every_field_of_the_configuration_is_read() {
-    let file = "crates/agent/src/config/mod.rs";
-    let names = field_names(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
-    assert!(names.len() > 40);
-    let sources = &*SOURCES;
-    for name in names {
-        let read = sources
-            .iter()
-            .any(|source| reads_field(&source.code, &name));
-        assert!(read, "nobody reads the field `{name}` of {file}");
+    let file = parsed("crates/agent/src/config/mod.rs");
+    let security = parsed("crates/files/src/sandbox/policy.rs");
+    let config = fields_of(&file, "Config").unwrap();
+    let of_config = methods_of(&file, "Config");
+    let (mut settings, mut dead) = (0, Vec::new());
+    for (section, kind) in &config.fields {
+        let from = if kind == "Security" { &security } else { &file };
+        let is_read = code_outside_config().any(|code| reads_field(code, &format!(".{section}")))
+            || is_read_by_method(&of_config, |code| {
+                reads_field(code, &format!("self.{section}"))
+            });
+        if !is_read {
+            dead.push(format!("{}.{section}", config.name));
+        }
+        let Some(fields) = fields_of(from, kind) else {
+            continue;
+        };
+        let methods = methods_of(from, kind);
+        for (field, _) in &fields.fields {
+            settings += 1;
+            let is_read = code_outside_config()
+                .any(|code| reads_setting(code, section, kind, field))
+                || is_read_by_method(&of_config, |code| reads_setting(code, section, kind, field))
+                || is_read_by_method(&methods, |code| reads_field(code, &format!("self.{field}")));
+            if !is_read {
+                dead.push(format!("{section}.{field}"));
+            }
+        }
     }
-    assert!(!reads_field("config.lexical_keys", "lexical_k"));
+    assert!(settings > 50, "only {settings} settings were found");
+    assert!(dead.is_empty(), "nobody reads {dead:?}");
+}
+
+#[test]
+fn a_setting_is_not_read_by_a_field_of_the_same_name() {
+    let reads = |code| reads_setting(code, "retrieve", "Retrieve", "lexical_k");
+    assert!(reads("config.retrieve.lexical_k"));
+    assert!(reads("let one=&config.retrieve;f(one.lexical_k)"));
+    assert!(reads("fn f(settings:&Retrieve)->usize{settings.lexical_k}"));
+    for code in [
+        "config.retrieve.lexical_keys",
+        "config.index.lexical_k",
+        "other.lexical_k",
+        "config.retrieve.lexical_k()",
+        "let one=&config.retrieve;f(none.lexical_k)",
+    ] {
+        assert!(!reads(code), "{code}");
+    }
 }
 
 #[test]
