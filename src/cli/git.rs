@@ -46,7 +46,7 @@ pub(super) fn check_revision(root: &Path, revision: &str) -> Result<()> {
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_command(hint));
     }
     let message = format!(
-        "`{revision}` is no commit of the git repository at {}.",
+        "`{revision}` is not a commit in the git repository at {}.",
         root.display()
     );
     Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("git log --oneline"))

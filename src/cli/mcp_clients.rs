@@ -95,7 +95,7 @@ fn starting(context: &Context, via: Option<&str>) -> Result<Way> {
     let program = std::env::current_exe().map_err(|e| {
         Failure::new(
             ErrorCode::ConfigError,
-            format!("the program does not know where it stands: {e}"),
+            format!("the program cannot find its own file: {e}"),
         )
     })?;
     // The client starts the server in a folder of its choice.

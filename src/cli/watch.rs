@@ -93,7 +93,7 @@ fn print_unit(context: &Context, loaded: &Loaded, unit: Unit, args: &Args) -> Re
     let program = std::env::current_exe().map_err(|e| {
         Failure::new(
             ErrorCode::ConfigError,
-            format!("the program does not know where it stands: {e}"),
+            format!("the program cannot find its own file: {e}"),
         )
     })?;
     let program = program.to_string_lossy().into_owned();

@@ -128,7 +128,7 @@ doctor_codes! {
     VectorsFingerprintMismatch "DOCTOR_VECTORS_FINGERPRINT_MISMATCH" "The matrix was made by another model or in another way, so it is not searched."
     VectorsStale "DOCTOR_VECTORS_STALE_REQUIRE_PHASE3" "The matrix was made from another state of the index or the embeddings, and `--require-phase3` asks for the present one."
     VectorsStaleWarn "DOCTOR_VECTORS_STALE_WARN" "The matrix was made from another state of the index or the embeddings; dead rows are dropped when read. Never a failure."
-    VectorsKeysMismatch "DOCTOR_VECTORS_KEYS_MISMATCH" "The matrix holds rows that are no chunks of the index it was made from."
+    VectorsKeysMismatch "DOCTOR_VECTORS_KEYS_MISMATCH" "The matrix contains rows that are not chunks of the index it was made from."
     VectorsOk "DOCTOR_VECTORS_OK" "The matrix is whole and made from the present state."
     VectorsProfileOk "DOCTOR_VECTORS_PROFILE_OK" "It is known where the cosines of unrelated texts lie for this model, so that vectors and words can be weighed."
     VectorsProfileWarn "DOCTOR_VECTORS_PROFILE_WARN" "Nobody measured the cosines of this model on this index yet; they are estimated. Never a failure."

@@ -143,7 +143,7 @@ fn sampled(
         );
     } else {
         let message = format!(
-            "chunks that are no slices of their file: {}",
+            "chunks that are not slices of their file: {}",
             sample(&other_chunks)
         );
         checks.fail(

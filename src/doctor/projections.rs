@@ -156,7 +156,7 @@ pub(super) fn vectors(
         }
         Ok(Agreement::Differ { surplus, .. }) => {
             let message = format!(
-                "{} of the matrix are no chunks of its index",
+                "{} of the matrix are not chunks of its index",
                 count(surplus, "row")
             );
             checks.fail(Code::VectorsKeysMismatch, message, fix);

@@ -39,7 +39,7 @@ fn in_place_of_command(failure: &Failure, hint: &str, offers: Offers<'_>) -> Str
         (ErrorCode::FileNotFound, _) => (Some("list_dir"), "call `list_dir` without a path"),
         (ErrorCode::SymbolNotFound, _) => (
             None,
-            "make the same call with a name that the message lists, or without what is behind `#`",
+            "make the same call with a name that the message lists, or without what is after `#`",
         ),
         (ErrorCode::PathIsDirectory, _) => (Some("list_dir"), "call `list_dir`"),
         (ErrorCode::RunNotFound | ErrorCode::RunIncomplete, _) => (

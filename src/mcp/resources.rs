@@ -43,7 +43,7 @@ pub(super) fn must_be_offered(service: &Service) -> std::result::Result<(), Erro
     if are_offered(service) {
         return Ok(());
     }
-    let why = "notes are no resources here: `mcp.operations` leaves `get` out";
+    let why = "notes are not resources here: `mcp.operations` leaves `get` out";
     Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None))
 }
 
@@ -51,7 +51,7 @@ pub(super) fn must_be_offered(service: &Service) -> std::result::Result<(), Erro
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new("note://{source}/{+path}", "note")
         .with_title("A note")
-        .with_description("A note as it stands on the disk now, by its source and its path in it.");
+        .with_description("A note as it is on the disk now, by its source and its path in it.");
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 

@@ -145,7 +145,7 @@ fn enter(house: &House, uri: &Uri) -> Sent {
     let Some(cookie) = cookie else {
         let failure = Failure::new(
             ErrorCode::AccessDenied,
-            "this link was used, is too old, or is none of this server's",
+            "this link has been used, has expired, or belongs to another server",
         )
         .with_command("local-agent serve link prints a new one");
         return refused(StatusCode::FORBIDDEN, &failure);
@@ -190,7 +190,7 @@ async fn runs(visit: &Visit, uri: &Uri) -> Result<Value> {
         Some(text) => text.parse().map_err(|_| {
             Failure::new(
                 ErrorCode::InvalidArgs,
-                "`limit` is no whole number from 0 on",
+                "`limit` is not a whole number from 0 on",
             )
             .with_hint("leave `limit` out")
         })?,

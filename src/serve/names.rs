@@ -87,7 +87,7 @@ pub(super) fn check(settings: &Settings) -> Result<()> {
         && (name.is_empty() || name.contains(['/', '@', ' ']))
     {
         return Err(
-            Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is no host name"))
+            Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is not a host name"))
                 .with_hint("give the name alone: --behind-proxy notes.example.org"),
         );
     }

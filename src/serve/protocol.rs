@@ -217,7 +217,7 @@ fn new_session(house: &House, visit: &Visit, client: ClientName) -> Result<Heade
     let now = Instant::now();
     let id = house.sessions.begin(visit.token, Some(client), now)?;
     HeaderValue::from_str(&id)
-        .map_err(|e| Failure::internal(format!("the id of a session is no header: {e}")))
+        .map_err(|e| Failure::internal(format!("the id of a session is not a header: {e}")))
 }
 
 fn no_such_session() -> Sent {

@@ -134,7 +134,7 @@ impl Claim {
     /// Records the address of this server.
     pub(super) fn announce(&self, server: &RunningServer) -> Result<()> {
         let text = serde_json::to_string(server)
-            .map_err(|e| Failure::internal(format!("an address is no JSON: {e}")))?;
+            .map_err(|e| Failure::internal(format!("an address is not JSON: {e}")))?;
         self.folder
             .replace(FILE, (text + "\n").as_bytes())
             .map_err(|e| lost(self.folder.path(), FILE, &e))

@@ -50,7 +50,7 @@ const DEFECTS: &[(u8, &str, &[&str])] = &[
     ),
     (
         8,
-        "the model's window was nobody's business",
+        "the program did not set the model's context window",
         &[
             "w8_ollama_is_asked_with_a_window_a_seed_and_a_limit",
             "w8_a_prompt_that_was_cut_is_asked_again_with_half_the_evidence",

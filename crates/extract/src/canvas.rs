@@ -58,7 +58,7 @@ pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
         return Ok(String::new());
     }
     serde_json::from_str::<IgnoredAny>(json)
-        .map_err(|error| NoText::broken(format!("it is no JSON: {error}")))?;
+        .map_err(|error| NoText::broken(format!("it is not JSON: {error}")))?;
     let elements = elements(json);
     if elements.len() > MOST_ELEMENTS {
         return Err(NoText::broken(format!(
@@ -89,7 +89,7 @@ fn read<'j, T: Deserialize<'j>>(json: &'j str, line: usize) -> Result<T, NoText>
     serde_json::from_str(json).map_err(|error| {
         let what = error.to_string();
         let what = what.split(" at line").next().unwrap_or_default();
-        NoText::broken(format!("line {line} is no part of a canvas: {what}"))
+        NoText::broken(format!("line {line} is not part of a canvas: {what}"))
     })
 }
 
@@ -468,7 +468,7 @@ mod tests {
         assert!(why("{\"nodes\":[").starts_with("it is no JSON"));
         let wrong = why("{\"nodes\":[\n{\"type\":3}]}");
         assert!(
-            wrong.starts_with("line 2 is no part of a canvas"),
+            wrong.starts_with("line 2 is not part of a canvas"),
             "{wrong}"
         );
         assert!(why(&"[".repeat(100_000)).starts_with("it is no JSON"));

@@ -52,7 +52,7 @@ fn within(
 fn read(bytes: &[u8], most: usize) -> Result<String, NoText> {
     let options = LoadOptions::with_max_decompressed_size(MOST_INFLATED);
     let document = Document::load_mem_with_options(bytes, options)
-        .map_err(|error| NoText::broken(format!("it is no PDF: {error}")))?;
+        .map_err(|error| NoText::broken(format!("it is not a PDF file: {error}")))?;
     if document.is_encrypted() {
         return Err(NoText::broken("it is encrypted"));
     }

@@ -91,7 +91,7 @@ pub(super) struct Reply {
 impl Reply {
     fn new(text: String, data: &impl Serialize) -> Result<Self> {
         let data = serde_json::to_value(data)
-            .map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
+            .map_err(|e| Failure::internal(format!("a result is not JSON: {e}")))?;
         Ok(Self { text, data })
     }
 

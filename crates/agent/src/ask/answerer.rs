@@ -114,7 +114,7 @@ fn without_judge(config: &Config, question: &str, speed: Speed) -> Result<Chosen
             Err(failure) if failure.code == ErrorCode::ConfigError => Err(failure),
             Err(failure) => {
                 let why = format!(
-                    "`{}` is configured and is not at hand: {}",
+                    "`{}` is configured and not available: {}",
                     route.second,
                     failure.message.trim_end_matches('.')
                 );

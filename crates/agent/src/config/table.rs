@@ -19,7 +19,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("ask", "How a question is answered and checked."),
     (
         "verify",
-        "A second opinion on what a chat model wrote. Without a model nobody is asked.",
+        "A second opinion on what a chat model wrote. Without a model there is none.",
     ),
     (
         "llm",
@@ -138,7 +138,7 @@ pub const KEYS: &[Key] = &[
         "security.deny_names",
         Kind::Names,
         "[.env, .env.*, \"*.env\", .git, .ssh, .gnupg, .aws, id_rsa, id_dsa, id_ecdsa, id_ed25519, \"*.pem\", \"*.key\", \"*.p12\", \"*.pfx\", \"*.kdbx\", .netrc, .npmrc, credentials.json]",
-        "Names that no segment of a path may have, in any case of letters; `*` stands for any characters.",
+        "Names that no segment of a path may have, in any case of letters; `*` matches any characters.",
     ),
     key(
         "security.hard_links",
@@ -192,7 +192,7 @@ pub const KEYS: &[Key] = &[
         "index.db_path",
         Kind::Path,
         "",
-        "The index database; unset: `index.sqlite` in `state_dir`. The lexical projection stands beside it.",
+        "The index database; unset: `index.sqlite` in `state_dir`. The lexical projection is in the same folder.",
     ),
     key(
         "index.scheme",
@@ -222,7 +222,7 @@ pub const KEYS: &[Key] = &[
         "embed.db_path",
         Kind::Path,
         "",
-        "The embeddings database; unset: `embeddings.sqlite` in `state_dir`. The vector projection stands beside it.",
+        "The embeddings database; unset: `embeddings.sqlite` in `state_dir`. The vector projection is in the same folder.",
     ),
     key(
         "embed.provider",
@@ -246,7 +246,7 @@ pub const KEYS: &[Key] = &[
         "embed.precision",
         words::PRECISIONS.kind(),
         "int8",
-        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes, is fastest, and ranks as well as `f32`; `bf16` rounds them to 16-bit floats and ranks as `f32` does but for near ties; `mixed` does each in two products of four. Another precision makes other vectors: `embed` makes them anew.",
+        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes, is fastest, and ranks as well as `f32`; `bf16` rounds them to 16-bit floats and ranks as `f32` does but for near ties; `mixed` does each in two products of four. Another precision makes other vectors: `embed` computes them again.",
     ),
     key(
         "embed.instructions",
@@ -324,7 +324,7 @@ pub const KEYS: &[Key] = &[
         "retrieve.reranker_ms",
         int(0, 600_000),
         "2000",
-        "Milliseconds that the reranker may take for one question, counted from when it is loaded; hits that it did not reach keep their order behind the others, and the output says so.",
+        "Milliseconds that the reranker may take for one question, counted from when it is loaded; hits that it did not reach keep their order after the others, and the output says so.",
     ),
     key(
         "ask.provider",
@@ -372,7 +372,7 @@ pub const KEYS: &[Key] = &[
         "verify.judge.model",
         Kind::Text,
         "",
-        "A model that is asked of each sentence that passed, and was not proven, whether the cited text supports it, for example `bespoke-minicheck`. Its answer only moves a sentence between `checked` and `doubtful`; unset: nobody is asked.",
+        "A model that is asked of each sentence that passed, and was not proven, whether the cited text supports it, for example `bespoke-minicheck`. Its answer only moves a sentence between `checked` and `doubtful`; unset: there is no second opinion.",
     ),
     key(
         "llm.model",
@@ -523,7 +523,7 @@ pub const KEYS: &[Key] = &[
         "tools.max_result_bytes",
         int(1_000, 10_000_000),
         "200000",
-        "Bytes of results that a model is given in one loop; what is beyond is cut off, and said to be.",
+        "Bytes of results that a model gets in one loop; longer results are cut, and the model is told so.",
     ),
     key(
         "tools.timeout_s",
@@ -760,7 +760,7 @@ pub const KEYS: &[Key] = &[
     kept(
         "phase3.embed.torch.cache_dir",
         Kind::Text,
-        "has no effect: models stand in this program's own model folder (`local-agent models list`)",
+        "has no effect: models are stored in this program's own model folder (`local-agent models list`)",
     ),
     kept(
         "phase3.embed.torch.device",

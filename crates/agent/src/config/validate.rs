@@ -447,7 +447,7 @@ fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec
                 {
                     findings.warn(
                         &here,
-                        format!("`contexts` names `{name}`, which is no source"),
+                        format!("`contexts` names `{name}`, which is not a source"),
                     );
                 }
                 out.push(context);
@@ -484,7 +484,7 @@ fn security(
             .any(|own| exposes(&root, own, deny_hidden_paths))
         {
             let why = format!(
-                "the allowed root `{}` is left out: this program's own records are no evidence",
+                "the allowed root `{}` is left out: this program's own records are not evidence",
                 item.text
             );
             findings.warn(&here, why);
@@ -643,7 +643,7 @@ fn retrieve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result
             .transpose()
             .map_err(|e| {
                 Failure::internal(format!(
-                    "`retrieve.path_prefix` was checked and is no path: {e}"
+                    "`retrieve.path_prefix` was checked and is not a path: {e}"
                 ))
             })?,
         reranker: reranker(values, ground, findings),

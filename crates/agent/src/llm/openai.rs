@@ -74,7 +74,7 @@ impl OpenAiChat {
         let mut warnings = Vec::from_iter(not_listed(&name, &listed));
         if is_ollama(&probe, &base) {
             warnings.push(
-                "this server is an Ollama: behind /v1 it may cut a long prompt without a word; set `ask.provider: ollama`"
+                "this server is an Ollama: under /v1 it may cut a long prompt without a word; set `ask.provider: ollama`"
                     .to_owned(),
             );
         }

@@ -124,7 +124,7 @@ fn new_links(index_db: &Path, typed: &[String]) -> Result<Vec<MemoryLink>> {
     for text in typed {
         let key: ChunkKey = text.trim().trim_start_matches('#').parse().map_err(|_| {
             refused(
-                format!("`{text}` is no key of a chunk: a key is 32 hexadecimal digits"),
+                format!("`{text}` is not a chunk key: a key is 32 hexadecimal digits"),
                 SHOW_KEYS,
             )
         })?;

@@ -272,7 +272,7 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
     let file = sandbox.read(&at)?;
     if chunk.span.slice(&file.bytes) != Some(chunk.text.as_bytes()) {
         let message = format!(
-            "{at} has changed since it was indexed, so the chunk no longer stands where it stood"
+            "{at} has changed since it was indexed, so the chunk is no longer at that position"
         );
         return Err(
             Failure::new(ErrorCode::FileReadError, message).with_command("local-agent index")

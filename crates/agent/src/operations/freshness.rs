@@ -172,7 +172,7 @@ pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()
         let left = patience.saturating_sub(start.elapsed());
         if left.is_zero() {
             let message = format!(
-                "still behind the files after {} s: {}",
+                "still older than the files after {} s: {}",
                 patience.as_secs(),
                 behind.join("; ")
             );

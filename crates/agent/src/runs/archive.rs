@@ -310,7 +310,7 @@ impl Archive {
             Ok(None) => Err(missing_record(&path, "is not there")),
             Err(e) if e.kind() == std::io::ErrorKind::InvalidData => Err(missing_record(
                 &path,
-                "is no regular file of a sensible size",
+                "is not a regular file of a sensible size",
             )),
             Err(e) => Err(unreadable(&path, &e)),
         }

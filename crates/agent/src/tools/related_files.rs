@@ -53,7 +53,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: RelatedFilesArgs = schema::parse(args)?;
     let file = ReadFile::of(bound, &args.path)?;
     if !is_note(&file.at) {
-        let message = format!("`{}` is no note, so it has no links and tags.", file.at);
+        let message = format!("`{}` is not a note, so it has no links and tags.", file.at);
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("name a markdown file"));
     }
     let own = notes::parse(file.text()?);

@@ -58,7 +58,7 @@ pub(super) fn symbols(file: &ReadFile) -> Result<Vec<Symbol>> {
     }
     let Some(ext) = extension(&file.at.path) else {
         let message = format!(
-            "`{}` is no note and no source file, so it has no names.",
+            "`{}` is neither a note nor a source file, so it has no names.",
             file.at
         );
         return Err(Failure::new(ErrorCode::InvalidArgs, message)

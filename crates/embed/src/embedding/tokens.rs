@@ -266,7 +266,7 @@ impl TokenCounter {
             .windows(bare.len().max(1))
             .position(|window| window == bare);
         let Some(start) = place else {
-            let reason = "its tokenizer does not put its special tokens before and behind a text";
+            let reason = "its tokenizer does not put its special tokens before and after a text";
             return Err(invalid(id, reason));
         };
         let (before, rest) = framed.split_at(start);

@@ -91,7 +91,7 @@ pub fn drafts(
         .collect();
     if out.is_empty() {
         Err(invalid(
-            "no answer of this set stands in one plain sentence",
+            "no answer of this set is in one plain sentence",
         ))
     } else {
         Ok(out)

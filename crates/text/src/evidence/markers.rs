@@ -337,7 +337,7 @@ impl Scan<'_> {
             let (c, next) = next_visible(self.text, end)?;
             end = next;
             if c == ']' && digits > 0 {
-                let why = "names a memory, and memory is no evidence";
+                let why = "names a memory, and memory is not evidence";
                 let other = self.is_index(at) || self.is_link(at, end);
                 return (!other).then_some((end, MarkerKind::LabelLookalike(why)));
             }

@@ -64,7 +64,7 @@ impl TextResult {
         let invalid = |what: &str| {
             Err(Failure::new(
                 ErrorCode::EvidenceInvalid,
-                format!("What was read of {} is no evidence: {what}.", self.path),
+                format!("What was read of {} is not evidence: {what}.", self.path),
             ))
         };
         if self.path.trim().is_empty() {

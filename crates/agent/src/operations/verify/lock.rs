@@ -98,7 +98,7 @@ impl Lock {
     /// Errors: `INTERNAL_ERROR`.
     pub fn to_json(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self)
-            .map_err(|e| Failure::internal(format!("a lock file is no JSON: {e}")))?;
+            .map_err(|e| Failure::internal(format!("a lock file is not JSON: {e}")))?;
         Ok(text + "\n")
     }
 
