@@ -66,8 +66,8 @@ fn with_options(advice: &str, options: &Options) -> String {
     let mut rest = advice;
     while let Some(at) = rest.find(PROGRAM) {
         let (before, command) = rest.split_at(at);
-        let behind = command.get(PROGRAM.len()..).unwrap_or("");
-        let is_command = behind.starts_with(|c: char| c.is_ascii_lowercase())
+        let after = command.get(PROGRAM.len()..).unwrap_or("");
+        let is_command = after.starts_with(|c: char| c.is_ascii_lowercase())
             && (out.is_empty() && before.is_empty()
                 || BEFORE_COMMANDS.iter().any(|words| before.ends_with(words)));
         out.push_str(before);
@@ -75,11 +75,11 @@ fn with_options(advice: &str, options: &Options) -> String {
         if is_command {
             out.push_str(&options.folder);
         }
-        if is_command && !behind.starts_with("init") {
+        if is_command && !after.starts_with("init") {
             out.push_str(&options.config);
         }
         out.push(' ');
-        rest = behind;
+        rest = after;
     }
     out + rest
 }

@@ -14,7 +14,7 @@ use crate::serve::{RunningServer, running};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::Library;
 use local_agent_agent::operations::privacy;
-use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::operations::root_identity::RootIdentities;
 use local_agent_agent::tools::{Caller, Tool, ToolFactory};
 use local_agent_files::sandbox::Confinement;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -49,11 +49,11 @@ fn serve(context: &Context) -> Result<ExitCode> {
     offers_exist(config, &files)?;
     let confined = context.enter(config, &Needs::state())? != Confinement::Absent;
     let service = Service {
-        confined_to: confined.then(|| Standing::of(config)),
+        confined_to: confined.then(|| RootIdentities::of(config)),
         audit: toolbox::audit(config, &files, None),
         files,
         private: privacy::kept_from_agents(config),
-        library: Library::that_stays(config, Some(context.embedding(config)?))
+        library: Library::for_server(config, Some(context.embedding(config)?))
             .with_reranker(config, context.reranker(config)?),
         roots: context.roots(),
         log: Box::new(talk),

@@ -183,7 +183,7 @@ pub(super) fn tags(context: &mut Context, args: &Tags) -> Result<ExitCode> {
 pub(super) fn similar(context: &Context, args: &Similar) -> Result<ExitCode> {
     let config = opened(context)?;
     let sandbox = context.sandbox(&config)?;
-    let library = Library::for_one(&config, Some(context.embedding(&config)?));
+    let library = Library::for_command(&config, Some(context.embedding(&config)?));
     let limit = args.limit.max(1);
     let (note, similar) = notes::similar(&config, &sandbox, &library, &args.note, limit)
         .map_err(|failure| own_hint(failure, "similar"))?;

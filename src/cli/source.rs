@@ -235,7 +235,7 @@ pub(super) fn name_of(dir: &Path) -> Result<SourceName> {
         .map_err(|e| Failure::internal(e.to_string()))
 }
 
-/// `next`: what a person is told to run next.
+/// `next`: what a person should run next.
 fn change(context: &Context, edit: &SourceEdit, next: Option<&'static str>) -> Result<ExitCode> {
     let mut draft = ConfigDraft::open(context)?;
     draft.edit_sources(edit)?;

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::codes::Code;
-use super::maker::Maker;
+use super::configured_model::ConfiguredModel;
 use super::{Checks, Subject, count, sample};
 use local_agent_agent::operations::is_chosen;
 use local_agent_agent::operations::model_choice::model_by_languages;
@@ -120,7 +120,7 @@ pub(super) fn vectors(
     subject: &Subject<'_>,
     index: &IndexReader,
     store: &EmbeddingStore,
-    maker: Option<&Maker<'_>>,
+    configured: Option<&ConfiguredModel<'_>>,
     checks: &mut Checks,
 ) {
     let dir = subject.config().vectors_dir();
@@ -128,7 +128,7 @@ pub(super) fn vectors(
     let Some(matrix) = sound_matrix(&dir, store, &fix, checks) else {
         return;
     };
-    if maker.is_some_and(|maker| maker.fingerprint() != matrix.stamp().fingerprint) {
+    if configured.is_some_and(|configured| configured.fingerprint() != matrix.stamp().fingerprint) {
         let message =
             "the matrix was made by another model or in another way, so it is not searched";
         checks.fail(

@@ -14,7 +14,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::guard::Visit;
 use super::reply::{Sent, object, refused, reply};
-use super::{Bodies, House, View, VisitorRole, WantedAnswer, WantedSearch, protocol, site};
+use super::{
+    Operations, ServerState, View, VisitorRole, WantedAnswer, WantedSearch, protocol, site,
+};
 use local_agent_agent::operations::privacy;
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -34,7 +36,7 @@ pub(super) fn is_for_anybody(path: &str) -> bool {
 }
 
 /// Answers a request that needs no token.
-pub(super) fn answer_anybody(house: &House, request: &Request<Bytes>) -> Sent {
+pub(super) fn answer_anybody(house: &ServerState, request: &Request<Bytes>) -> Sent {
     match request.uri().path() {
         _ if *request.method() != Method::GET => not_so(&Method::GET),
         "/enter" => enter(house, request.uri()),
@@ -54,7 +56,11 @@ fn role_for(path: &str) -> VisitorRole {
 }
 
 /// Answers an admitted request.
-pub(super) async fn answer(house: &Arc<House>, visit: Visit, request: Request<Bytes>) -> Sent {
+pub(super) async fn answer(
+    house: &Arc<ServerState>,
+    visit: Visit,
+    request: Request<Bytes>,
+) -> Sent {
     let (uri, path) = (request.uri(), request.uri().path());
     let needed = role_for(path);
     // The findings of doctor may name any note.
@@ -136,7 +142,7 @@ fn health() -> Sent {
 }
 
 /// Admits a browser that opens a one-time link.
-fn enter(house: &House, uri: &Uri) -> Sent {
+fn enter(house: &ServerState, uri: &Uri) -> Sent {
     let key = in_query(uri, "key").unwrap_or_default();
     let cookie = match house.access.enter(&key) {
         Ok(cookie) => cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()),
@@ -290,7 +296,7 @@ pub(super) async fn run(
     visit: &Visit,
     name: &'static str,
     subject: &str,
-    operation: impl FnOnce(&dyn Bodies, &AtomicBool) -> Result<Value> + Send + 'static,
+    operation: impl FnOnce(&dyn Operations, &AtomicBool) -> Result<Value> + Send + 'static,
 ) -> Result<Value> {
     let waiting = Waiting::default();
     let cancelled = Arc::clone(&waiting.0);

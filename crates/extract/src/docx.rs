@@ -27,7 +27,9 @@ pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
         left: MOST_UNPACKED,
     };
     let Some(body) = parts.read("word/document.xml")? else {
-        return Err(NoText::broken("it is not a DOCX file: it has no word/document.xml"));
+        return Err(NoText::broken(
+            "it is not a DOCX file: it has no word/document.xml",
+        ));
     };
     let levels = match parts.read("word/styles.xml")? {
         Some(styles) => heading_levels(&styles)?,

@@ -197,13 +197,8 @@ fn reading() -> Vec<Case> {
             "FILE_NOT_FOUND",
         )
         .ends(Follow::Printed, Then::Informed),
-        case(
-            "an invalid key",
-            indexed,
-            &["get", "#oven"],
-            "INVALID_ARGS",
-        )
-        .ends(Follow::Filled(&[("WORDS", "oven")]), Then::Informed),
+        case("an invalid key", indexed, &["get", "#oven"], "INVALID_ARGS")
+            .ends(Follow::Filled(&[("WORDS", "oven")]), Then::Informed),
         case(
             "a path that leads outside",
             indexed,

@@ -6,7 +6,7 @@ use local_agent_text::error::{ErrorCode, Failure, Fix};
 const LIKE: f64 = 0.5;
 
 /// Maximum number of names that are listed.
-const MOST: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// The failure `INVALID_ARGS` for a name that no source has. It names the sources with the most
 /// similar names or, if no name is similar, those in `known`.
@@ -39,8 +39,8 @@ fn likeness(typed: &str, name: &str) -> f64 {
 
 /// The first names, and the number of the others.
 fn listed<'s>(names: impl ExactSizeIterator<Item = &'s str>) -> String {
-    let more = names.len().saturating_sub(MOST);
-    let first: Vec<&str> = names.take(MOST).collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
+    let first: Vec<&str> = names.take(MAX_LISTED).collect();
     match more {
         0 => first.join(", "),
         more => format!("{}, and {more} more", first.join(", ")),

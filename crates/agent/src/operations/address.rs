@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::anchors;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means};
-use local_agent_files::sandbox::{Address, Sandbox, What};
+use local_agent_files::sandbox::{Address, Sandbox, WalkOutcome};
 use local_agent_files::state::in_quotes;
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
@@ -19,7 +19,7 @@ use local_agent_text::types::{RelPath, SkipReason, SourceName};
 const NEAREST: usize = 3;
 
 /// Minimum similarity for a suggestion, 0 to 1 (Jaro-Winkler).
-const ALIKE: f64 = 0.7;
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// A place in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,12 +172,12 @@ fn known_notes(config: &Config, sandbox: &Sandbox) -> Nameable {
             let source = root.name.clone();
             let at = Address { source, path };
             match entry.what {
-                What::Found(_) => known.notes.push(KnownNote {
+                WalkOutcome::Found(_) => known.notes.push(KnownNote {
                     at,
                     names: Vec::new(),
                 }),
-                What::Skipped(SkipReason::Symlink) => known.links.push(at),
-                What::Skipped(_) => {}
+                WalkOutcome::Skipped(SkipReason::Symlink) => known.links.push(at),
+                WalkOutcome::Skipped(_) => {}
             }
         }
     }
@@ -347,7 +347,7 @@ fn nearest<'a>(
                 .fold(0.0, f64::max);
             (best, address)
         })
-        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
         .collect();
     scored.sort_by(|(a, m), (b, n)| b.total_cmp(a).then_with(|| m.cmp(n)));
     scored
@@ -362,7 +362,7 @@ fn likeness(wanted: &str, stem: &str, other: &str) -> f64 {
     // A partial name counts as much as a typo.
     let holds = stem.chars().count() >= 3 && other.contains(stem);
     if holds {
-        spelled.max(ALIKE + 0.1)
+        spelled.max(MIN_SIMILARITY + 0.1)
     } else {
         spelled
     }

@@ -41,7 +41,7 @@ const BATCH: usize = 512;
 const MOST_VALUES: usize = 3;
 
 /// Maximum number of sentences with the same value that are compared with those of another value.
-const MOST_TOLD: usize = 8;
+const MAX_STATEMENTS: usize = 8;
 
 /// Where to look for conflicts.
 #[derive(Debug, Clone)]
@@ -119,7 +119,7 @@ impl Conflicts {
 }
 
 /// A value, and the passage and note that state it.
-struct Told {
+struct StatedPassage {
     document: DocumentId,
     chunk: ChunkId,
     value: StatedValue,
@@ -179,7 +179,7 @@ pub fn conflicts(
 }
 
 /// The sort key of the two sides, which puts the newer note first.
-fn place_in_pair(day: &NoteDay, told: &Told) -> (i64, DocumentId) {
+fn place_in_pair(day: &NoteDay, told: &StatedPassage) -> (i64, DocumentId) {
     (-day.day.number(), told.document)
 }
 
@@ -263,17 +263,17 @@ fn day_of_hit(stored: &HashMap<DocumentId, StoredDay>, hit: &Hit) -> Option<Day>
 }
 
 /// The values that these passages state.
-fn read_values(index: &IndexReader, chunks: &[ChunkId]) -> Result<Vec<Told>> {
+fn read_values(index: &IndexReader, chunks: &[ChunkId]) -> Result<Vec<StatedPassage>> {
     let mut told = Vec::new();
     for batch in chunks.chunks(BATCH) {
         let records = index.chunks(batch)?;
-        let values: Vec<Vec<Told>> = records.par_iter().map(values_of).collect();
+        let values: Vec<Vec<StatedPassage>> = records.par_iter().map(values_of).collect();
         told.extend(values.into_iter().flatten());
     }
     Ok(told)
 }
 
-fn values_of(chunk: &ChunkRecord) -> Vec<Told> {
+fn values_of(chunk: &ChunkRecord) -> Vec<StatedPassage> {
     let headings = chunk.heading.headings().iter();
     let headings: Vec<&str> = headings.map(|heading| heading.title.as_str()).collect();
     let headings = headings.join(" | ");
@@ -289,8 +289,8 @@ fn values_of(chunk: &ChunkRecord) -> Vec<Told> {
 }
 
 /// A value with the chunk that states it.
-fn told_in(chunk: &ChunkRecord, value: StatedValue) -> Told {
-    Told {
+fn told_in(chunk: &ChunkRecord, value: StatedValue) -> StatedPassage {
+    StatedPassage {
         document: chunk.document_id,
         chunk: chunk.id,
         value,
@@ -299,8 +299,8 @@ fn told_in(chunk: &ChunkRecord, value: StatedValue) -> Told {
 
 /// For each pair of different values of one thing, the first two sentences of different notes that
 /// contradict each other.
-fn contradictions(told: &[Told]) -> Vec<(&Told, &Told)> {
-    let mut subjects: BTreeMap<u64, Vec<&Told>> = BTreeMap::new();
+fn contradictions(told: &[StatedPassage]) -> Vec<(&StatedPassage, &StatedPassage)> {
+    let mut subjects: BTreeMap<u64, Vec<&StatedPassage>> = BTreeMap::new();
     for one in told {
         subjects.entry(one.value.subject).or_default().push(one);
     }
@@ -319,11 +319,11 @@ fn contradictions(told: &[Told]) -> Vec<(&Told, &Told)> {
 }
 
 /// The sentences by value; `None` for a form that is filled in with many values.
-fn by_value<'t>(same: &[&'t Told]) -> Option<Vec<Vec<&'t Told>>> {
-    let mut values: Vec<Vec<&Told>> = Vec::new();
+fn by_value<'t>(same: &[&'t StatedPassage]) -> Option<Vec<Vec<&'t StatedPassage>>> {
+    let mut values: Vec<Vec<&StatedPassage>> = Vec::new();
     for one in same {
         match values.iter().position(|known| agrees_with(one, known)) {
-            Some(at) if values[at].len() < MOST_TOLD => values[at].push(one),
+            Some(at) if values[at].len() < MAX_STATEMENTS => values[at].push(one),
             Some(_) => {}
             None if values.len() == MOST_VALUES => return None,
             None => values.push(vec![one]),
@@ -333,12 +333,15 @@ fn by_value<'t>(same: &[&'t Told]) -> Option<Vec<Vec<&'t Told>>> {
 }
 
 /// Whether the value agrees with the first of the known ones.
-fn agrees_with(one: &Told, known: &[&Told]) -> bool {
+fn agrees_with(one: &StatedPassage, known: &[&StatedPassage]) -> bool {
     let first = known.first();
     first.is_some_and(|first| first.value.agrees(&one.value))
 }
 
-fn first_pair<'t>(some: &[&'t Told], others: &[&'t Told]) -> Option<(&'t Told, &'t Told)> {
+fn first_pair<'t>(
+    some: &[&'t StatedPassage],
+    others: &[&'t StatedPassage],
+) -> Option<(&'t StatedPassage, &'t StatedPassage)> {
     some.iter().find_map(|one| {
         let other = others
             .iter()
@@ -348,7 +351,10 @@ fn first_pair<'t>(some: &[&'t Told], others: &[&'t Told]) -> Option<(&'t Told, &
 }
 
 /// The days of the notes of these pairs.
-fn days_of(index: &IndexReader, pairs: &[(&Told, &Told)]) -> Result<HashMap<DocumentId, NoteDay>> {
+fn days_of(
+    index: &IndexReader,
+    pairs: &[(&StatedPassage, &StatedPassage)],
+) -> Result<HashMap<DocumentId, NoteDay>> {
     let told = pairs.iter().flat_map(|(one, other)| [*one, *other]);
     let mut chunks: HashMap<DocumentId, ChunkId> = HashMap::new();
     for one in told {
@@ -370,7 +376,7 @@ fn days_of(index: &IndexReader, pairs: &[(&Told, &Told)]) -> Result<HashMap<Docu
 fn conflict(
     index: &IndexReader,
     sandbox: &Sandbox,
-    (one, other): (&Told, &Told),
+    (one, other): (&StatedPassage, &StatedPassage),
     days: &HashMap<DocumentId, NoteDay>,
 ) -> Result<Option<Conflict>> {
     let (Some(mut a), Some(b)) = (
@@ -412,7 +418,7 @@ fn end_with_unit(text: &str, end: usize) -> usize {
 fn side(
     index: &IndexReader,
     sandbox: &Sandbox,
-    told: &Told,
+    told: &StatedPassage,
     days: &HashMap<DocumentId, NoteDay>,
 ) -> Result<Option<(String, ConflictSide)>> {
     let Some(chunk) = index.chunks(&[told.chunk])?.pop() else {

@@ -4,7 +4,7 @@ use globset::GlobBuilder;
 
 use super::address;
 use crate::config::{Config, split_list};
-use local_agent_files::sandbox::{Address, Sandbox, What};
+use local_agent_files::sandbox::{Address, Sandbox, WalkOutcome};
 use local_agent_index::store::{ChunkRecord, IndexReader};
 use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
@@ -187,8 +187,8 @@ pub fn matching(sandbox: &Sandbox, glob: &str) -> Result<Vec<(Address, Option<Sk
             let names = [at.path.to_string(), at.to_string(), in_source];
             if names.iter().any(|name| matcher.is_match(name)) {
                 let skipped = match entry.what {
-                    What::Skipped(reason) => Some(reason),
-                    What::Found(_) => None,
+                    WalkOutcome::Skipped(reason) => Some(reason),
+                    WalkOutcome::Found(_) => None,
                 };
                 found.push((at, skipped));
             }
@@ -228,7 +228,7 @@ pub(super) fn chunk_of_key(
             "a chunk key is up to 32 hexadecimal digits, as `local-agent query WORDS --json` shows",
         ));
     }
-    // A key that is not shown must not be told from one that does not exist.
+    // A key that is not shown must not be distinguishable from one that does not exist.
     let most = if sandbox.keeps_private() {
         usize::MAX
     } else {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::privacy;
-use super::setting::{Cutting, embedding_files, file_stamp, holder, now, seconds};
+use super::setup::{Cutting, embedding_files, file_stamp, holder, now, seconds};
 use crate::config::{Config, stays_on_this_machine, unknown_source};
 use local_agent_embed::embedding::{
     self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,

@@ -39,7 +39,7 @@ pub struct Note {
 pub struct OutgoingLink {
     /// What the link names.
     pub target: String,
-    /// The heading or block behind `#`.
+    /// The heading or block after `#`.
     pub anchor: Option<String>,
     /// The words that are shown.
     pub text: String,
@@ -213,11 +213,10 @@ fn not_indexed(config: &Config, at: &Address) -> Failure {
     };
     match extension.filter(|extension| !takes(extension)) {
         Some(extension) if let Some((fix, way)) = way_in(extension) => {
-            let words = "files become documents by";
-            failure.with_fix(
-                fix,
-                format!("{extension} {words} {way}; then run `local-agent index`"),
-            )
+            let hint = format!(
+                "{extension} files become documents by {way}; then run `local-agent index`"
+            );
+            failure.with_fix(fix, hint)
         }
         _ => failure.with_fix(Fix::UpdateIndex, "local-agent index"),
     }

@@ -108,7 +108,7 @@ impl Manifest {
     }
 
     /// The manifest in `folder`, if there is one. `MODEL_INVALID` if it cannot be read; what moves it
-    /// away is the fix, because `models verify` writes it anew.
+    /// away is the fix, because `models verify` writes it again.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let file = folder.join(MANIFEST);
         let parsed = read_small(&file)?.map(|bytes| Self::parse(&bytes));

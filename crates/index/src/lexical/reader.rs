@@ -16,7 +16,7 @@ use super::scores::ScoreBuffers;
 use super::weights::WEIGHTS;
 use super::writer::read_stamp;
 use super::{LexicalStamp, corrupt, failure, guarded};
-use crate::ids::{ChunkId, DocumentId, RowId};
+use crate::ids::{ChunkId, DocumentId, RowId as _};
 use local_agent_text::error::Result;
 use local_agent_text::language::Language;
 use local_agent_text::types::{ChunkKey, CommitId};

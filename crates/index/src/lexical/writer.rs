@@ -13,7 +13,7 @@ use super::encode::{Encoded, Encoder};
 use super::pending::{Pending, Queue};
 use super::schema::{Fields, mark, schema, tokenizers};
 use super::{ChunkEntry, DocEntry, LexicalStamp, failure};
-use crate::ids::{ChunkId, DocumentId, RowId};
+use crate::ids::{ChunkId, DocumentId, RowId as _};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::language::Language;
 use local_agent_text::language::detect::detect_parts;

@@ -440,7 +440,7 @@ mod tests {
             side,
             |_| true,
         );
-        assert_eq!(ranked[0].chunk_id, 2);
+        assert_eq!(ranked[0].chunk_id.row(), 2);
         assert!(ranked[1].trace.vector_scaled < 0.6, "{:?}", ranked[1].trace);
     }
 
@@ -467,7 +467,7 @@ mod tests {
                 ..request(&query, Fusion::Convex)
             };
             let ranked = fuse(&request, &[], side, |_| true);
-            ranked.iter().map(|c| c.chunk_id).collect::<Vec<_>>()
+            ranked.iter().map(|c| c.chunk_id.row()).collect::<Vec<_>>()
         };
         for mode in [Mode::Hybrid, Mode::Vector] {
             assert_eq!(order(0.0, mode), [1, 4, 9], "ties by key");
@@ -536,7 +536,7 @@ mod tests {
                 |_| false,
             );
             let first = if fusion == Fusion::Convex { 4 } else { 7 };
-            assert_eq!(ranked[0].chunk_id, first);
+            assert_eq!(ranked[0].chunk_id.row(), first);
         }
     }
 }

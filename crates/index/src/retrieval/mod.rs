@@ -177,7 +177,7 @@ enum Per {
 }
 
 /// The hits of both sides, and the question's vector if vectors were searched.
-struct Sides {
+struct SideHits {
     words: Vec<lexical::LexicalHit>,
     vectors: Vec<vectors::VectorHit>,
     question: Option<AskedVector>,
@@ -499,13 +499,13 @@ impl Engine {
         documents: Option<&IdSet<DocumentId>>,
         chunks: Option<&IdSet<ChunkId>>,
         embed: impl FnOnce() -> Result<QueryVector>,
-    ) -> Result<Sides> {
+    ) -> Result<SideHits> {
         let reader = self.projections.lexical.as_ref();
         let is_hybrid = self.projections.matrix.is_some() && request.mode == Mode::Hybrid;
         if !is_hybrid || threads_of_a_search() < 2 {
             let words = by_words(reader, request, documents)?;
             let (vectors, question) = self.by_vectors(request, chunks, embed)?;
-            return Ok(Sides {
+            return Ok(SideHits {
                 words,
                 vectors,
                 question,
@@ -518,7 +518,7 @@ impl Engine {
                 .join()
                 .map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
             let (words, (vectors, question)) = (words?, found?);
-            Ok(Sides {
+            Ok(SideHits {
                 words,
                 vectors,
                 question,

@@ -14,7 +14,7 @@ use super::error::Result;
 use super::index_checks::{KNOWN_COLUMNS, known_document};
 use super::record::{ChunkRow, DocumentRow, LinkRow};
 use super::{Database, checkpoint, new_commit_id, open_write};
-use crate::ids::{ChunkId, DocumentId, RowId, SourceId};
+use crate::ids::{ChunkId, DocumentId, RowId as _, SourceId};
 use local_agent_files::sandbox::Disks;
 use local_agent_text::types::{CommitId, FileStamp, Sha256, SourceName};
 

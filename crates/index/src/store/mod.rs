@@ -37,7 +37,7 @@ mod lock;
 mod record;
 mod replace;
 mod row_ids;
-mod strangers;
+mod schema_check;
 
 pub use ancestor::{holds_ancestors_memory, import_ancestor};
 pub use begun::BEGIN_ANEW;
@@ -324,13 +324,13 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     conn.busy_timeout(BUSY_TIMEOUT)?;
     // A confined process has no folder for temporary files.
     conn.pragma_update(None, "temp_store", "memory")?;
-    strangers::trust_nothing(&conn)?;
+    schema_check::trust_nothing(&conn)?;
     // A process that died while creating the file leaves our header and a journal. Reading rolls
     // both back, so the file is empty.
     if table_count(&conn)? == 0 {
         create(&mut conn, database)?;
     }
-    strangers::refuse(&conn, path, database, &found)?;
+    schema_check::refuse(&conn, path, database, &found)?;
     if let (FoundDatabase::Older(_), Database::Embeddings) = (&found, database) {
         migrate(&mut conn)?;
     }
@@ -460,8 +460,8 @@ fn open_read_once(
     };
     // A confined process has no folder for temporary files, and sorting would create one.
     conn.pragma_update(None, "temp_store", "memory")?;
-    strangers::trust_nothing(&conn)?;
-    strangers::refuse(&conn, &path, database, &found)?;
+    schema_check::trust_nothing(&conn)?;
+    schema_check::refuse(&conn, &path, database, &found)?;
     // Pages are read, not mapped: a mapped page counts as memory of every connection that sees it.
     conn.pragma_update(None, "mmap_size", 0_i64)?;
     keep_plans(&conn)?;

@@ -24,7 +24,7 @@ use super::map::Mapped;
 use super::quant::{self, stride};
 use super::tombstones::Tombstones;
 use super::{Row, corrupt, disk, manifest, newer};
-use crate::ids::{ChunkId, RowId};
+use crate::ids::{ChunkId, RowId as _};
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::{ChunkKey, Sha256};

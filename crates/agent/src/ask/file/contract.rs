@@ -14,7 +14,7 @@ use local_agent_text::types::{
 pub(super) const HARD_CAP: usize = 200_000;
 
 /// Minimum number of characters to read.
-const LEAST: usize = 200;
+const MIN_CHARS: usize = 200;
 
 /// The result of reading a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub(super) fn acquire(
     max_chars: usize,
 ) -> Result<(TextResult, Excerpt)> {
     let file = open(sandbox, request)?;
-    let most = max_chars.clamp(LEAST, HARD_CAP);
+    let most = max_chars.clamp(MIN_CHARS, HARD_CAP);
     let result = file.read_text(most);
     result.check()?;
     if result.truncated {

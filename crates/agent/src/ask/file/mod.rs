@@ -26,14 +26,14 @@ use std::collections::HashMap;
 pub use contract::FileScope;
 pub use pattern::{named_file, unread_names, unreadable_file};
 
-use super::answer::{Answer, AnswerResult, Asked, Grounded, of_conversation, of_extracted};
+use super::answer::{Answer, AnswerResult, AskResult, Grounded, of_conversation, of_extracted};
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;
 use super::conclusion::conclude;
 use super::conversation::{Received, ReplyForm, Rules, Turns, converse};
 use super::defang::template_free;
 use super::extractive::{self, Day, Evidence, NoteSource, Rarity};
-use super::meaning::ModelMeaning;
+use super::meaning::EmbeddingComparer;
 use super::prompt::{self, Nonce};
 use super::trail::{Event, Observe, Purpose, Round, Trail};
 use crate::llm::{Message, Role};
@@ -74,10 +74,10 @@ pub fn ask_file(
     chosen: &Chosen,
     observe: &mut Observe<'_>,
     embedder: &QuestionEmbedder<'_>,
-) -> Asked {
+) -> AskResult {
     let mut trail = Trail::of(chosen);
     let answer = answer(question, sandbox, chosen, &mut trail, observe, embedder);
-    Asked { answer, trail }
+    AskResult { answer, trail }
 }
 
 fn answer(
@@ -317,7 +317,7 @@ fn extracted(
         text: item.text.clone(),
         hits: vec![(0..item.text.len(), 1.0)],
     });
-    let meaning = ModelMeaning::of(model);
+    let meaning = EmbeddingComparer::of(model);
     let evidence = Evidence {
         notes: notes.collect(),
         rarity: &rarity,

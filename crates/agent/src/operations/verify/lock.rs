@@ -262,7 +262,7 @@ fn changes(
     Ok(out)
 }
 
-/// Whether a claim still stands: first by what it cites now, then where its passages are now.
+/// Whether a claim still holds: first by what it cites now, then where its passages are now.
 fn compared(
     claim: &Claim,
     earlier: &Earlier,
