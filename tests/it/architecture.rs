@@ -406,6 +406,66 @@ fn an_example_is_told_from_plain_text() {
     ));
 }
 
+/// The paths that the `use` declarations of `code` import from `std`, with groups resolved:
+/// `std::fs` and `std::io` of `use std::{fs, io}`.
+fn imports_of_std(code: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for (at, _) in code.match_indices("usestd::") {
+        let declaration = code[at + "use".len()..].split(';').next().unwrap();
+        resolve("", declaration, &mut paths);
+    }
+    paths
+}
+
+/// Adds the paths of one part of a `use` declaration.
+fn resolve(before: &str, part: &str, paths: &mut Vec<String>) {
+    let Some((head, group)) = part.split_once('{') else {
+        paths.push(
+            format!("{before}{part}")
+                .trim_end_matches("::self")
+                .to_owned(),
+        );
+        return;
+    };
+    let group = group.strip_suffix('}').unwrap_or(group);
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                resolve(&format!("{before}{head}"), &group[start..at], paths);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if start < group.len() {
+        resolve(&format!("{before}{head}"), &group[start..], paths);
+    }
+}
+
+/// Whether the code has this word, also as a path that a group imports.
+fn has_word(code: &str, word: &str) -> bool {
+    code.contains(word) || imports_of_std(code).iter().any(|path| path.contains(word))
+}
+
+#[test]
+fn the_groups_of_an_import_are_resolved() {
+    let code = "usestd::{fs,io::{self,Read},collections::BTreeMap};";
+    assert_eq!(
+        imports_of_std(code),
+        [
+            "std::fs",
+            "std::io",
+            "std::io::Read",
+            "std::collections::BTreeMap"
+        ]
+    );
+    assert!(has_word(code, "std::fs") && has_word(code, "io::Read"));
+    assert!(!has_word(code, "std::net"));
+}
+
 /// Fails for every file outside `homes` that contains one of `words`.
 fn only_in(homes: &[&str], words: &[&str], why: &str) {
     let mut found = Vec::new();
@@ -417,7 +477,7 @@ fn only_in(homes: &[&str], words: &[&str], why: &str) {
         found.extend(
             words
                 .iter()
-                .filter(|word| source.code.contains(*word))
+                .filter(|word| has_word(&source.code, word))
                 .map(|word| format!("{place}: {word}")),
         );
     }
@@ -436,10 +496,14 @@ fn only_cli_prints_reads_the_environment_or_exits() {
             "env::var",
             "env::args",
             "process::exit",
+            "io::stdin",
             "io::stdout",
             "io::stderr",
+            "env::current_dir",
+            "env::set_current_dir",
+            "Command::new",
         ],
-        "only cli/ prints, reads the environment or exits",
+        "only cli/ prints, reads the environment, starts programs or exits",
     );
 }
 
@@ -494,7 +558,7 @@ fn pure_packages_touch_neither_disk_nor_clock() {
                 .filter(|word| package != "crates/kernels" || **word != "thread::")
             {
                 assert!(
-                    !source.code.contains(word),
+                    !has_word(&source.code, word),
                     "{} is pure and must not use {word}",
                     source.place()
                 );
@@ -528,19 +592,62 @@ fn no_decision_reads_the_words_of_a_failure() {
     );
 }
 
+/// Fails for a home in which there is no source file.
+fn homes_exist(homes: &[&str]) {
+    for home in homes {
+        assert!(
+            SOURCES
+                .iter()
+                .any(|source| source.place().starts_with(home)),
+            "there is no `{home}`"
+        );
+    }
+}
+
 #[test]
 fn unsafe_stands_only_in_kernels_and_read_only_maps() {
+    const HOMES: [&str; 5] = [
+        "kernels/",
+        "index/vectors/kernels",
+        "index/vectors/map",
+        "index/vectors/mod",
+        "embed/models/map",
+    ];
+    homes_exist(&HOMES);
     only_in(
-        &[
-            "kernels/",
-            "index/vectors/kernels",
-            "index/vectors/map",
-            "index/vectors/mod",
-            "embed/models/map",
-            "index/lexical/readonly",
-        ],
+        &HOMES,
         &["allow(unsafe_code)", "unsafe{", "unsafefn"],
         "unsafe is allowed in SIMD kernels and in read-only file maps",
+    );
+}
+
+/// The files of a user are opened by the sandbox. Every other place opens files of the program, of
+/// models, or a file that the command line names.
+#[test]
+fn files_are_opened_only_where_it_is_said() {
+    const HOMES: [&str; 9] = [
+        "files/",
+        "embed/models/",
+        "index/lexical/",
+        "index/store/",
+        "index/vectors/",
+        "agent/config/raw.rs",
+        "agent/runs/",
+        "serve/tls.rs",
+        "cli/",
+    ];
+    homes_exist(&HOMES);
+    only_in(
+        &HOMES,
+        &[
+            "File::open",
+            "File::create",
+            "OpenOptions",
+            "fs::read(",
+            "fs::read_dir",
+            "fs::read_to_string",
+        ],
+        "a user's files are opened by the sandbox",
     );
 }
 
