@@ -150,7 +150,7 @@ fn new_name(name: &str, fix: &str) -> Result<SourceName> {
             ErrorCode::InvalidArgs,
             format!("`{name}` is not a name: {why}"),
         )
-        .with_hint(format!("{fix} {}", allowed_name(name)))
+        .with_command(format!("{fix} {}", allowed_name(name)))
     })
 }
 

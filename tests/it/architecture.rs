@@ -154,11 +154,22 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
+/// The file of `#[path = "file.rs"]`.
+fn named_path(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(pair) = &attribute.meta else {
+        return None;
+    };
+    let is_path = pair.path.is_ident("path");
+    let value = pair.value.to_token_stream().to_string();
+    is_path.then(|| value.trim_matches('"').to_owned())
+}
+
 /// Removes test-only code; `elsewhere` gets the names of test-only modules in separate files.
 fn without_tests(items: &mut Vec<Item>, elsewhere: &mut BTreeSet<String>) {
     for item in items.iter() {
         if let (Item::Mod(module), true) = (item, is_test_only(attributes(item))) {
-            elsewhere.insert(module.ident.to_string());
+            let file = module.attrs.iter().find_map(named_path);
+            elsewhere.insert(file.unwrap_or_else(|| module.ident.to_string()));
         }
     }
     items.retain(|item| !is_test_only(attributes(item)));
@@ -238,7 +249,11 @@ fn read_sources(package: &'static str) -> Vec<Source> {
         } else {
             file.with_extension("")
         };
-        test_modules.extend(elsewhere.into_iter().map(|name| folder.join(name)));
+        // A path is that of a file next to this one.
+        test_modules.extend(elsewhere.into_iter().map(|name| match name.strip_suffix(".rs") {
+            Some(stem) => file.with_file_name(stem),
+            None => folder.join(name),
+        }));
         let mut types = Vec::new();
         type_names(&parsed.items, &mut types);
         let tokens: String = parsed
@@ -734,36 +749,32 @@ fn reads_field(code: &str, path: &str) -> bool {
 
 /// The names under which `code` has a section of the configuration: `let llm = &config.llm;`, or a
 /// parameter of its type.
-fn names_of_section<'c>(code: &'c str, section: &str, kind: &str) -> Vec<&'c str> {
+fn names_of_section(code: &str, section: &str, kind: &str) -> Vec<String> {
+    let patterns = [
+        format!(r"\blet(\w+)=&?[\w.]*\.{section};"),
+        format!(r"\b(\w+):&(?:'[a-z_]+)?{kind}\b"),
+    ];
     let mut names = Vec::new();
-    for (at, _) in code.match_indices(&format!(".{section};")) {
-        let statement = code[..at]
-            .rsplit([';', '{', '}'])
-            .next()
-            .unwrap_or_default();
-        if let Some((name, _)) = statement
-            .strip_prefix("let")
-            .and_then(|s| s.split_once('='))
-        {
-            names.push(name);
-        }
-    }
-    for (at, _) in code.match_indices(&format!(":&{kind}")) {
-        let after = code[at + kind.len() + 2..].chars().next();
-        if after.is_none_or(|c| !is_name_part(c)) {
-            let start = code[..at]
-                .rfind(|c| !is_name_part(c))
-                .map_or(0, |at| at + 1);
-            names.push(&code[start..at]);
-        }
+    for pattern in patterns {
+        let pattern = regex::Regex::new(&pattern).unwrap();
+        names.extend(pattern.captures_iter(code).map(|found| found[1].to_owned()));
     }
     names
 }
 
+/// Whether `code` takes a section apart and names the field: `let Index { max_chars, .. } = …`.
+fn takes_apart(code: &str, kind: &str, field: &str) -> bool {
+    let parts = code.split(&format!("let{kind}{{")).skip(1);
+    let lists = parts.filter_map(|part| part.split_once('}'));
+    let mut names = lists.flat_map(|(list, _)| list.split(','));
+    names.any(|name| name.split(':').next() == Some(field))
+}
+
 /// Whether `code` reads a field of a section.
 fn reads_setting(code: &str, section: &str, kind: &str, field: &str) -> bool {
-    let by_name = |name: &&str| reads_field(code, &format!("{name}.{field}"));
+    let by_name = |name: &String| reads_field(code, &format!("{name}.{field}"));
     reads_field(code, &format!(".{section}.{field}"))
+        || takes_apart(code, kind, field)
         || names_of_section(code, section, kind).iter().any(by_name)
 }
 
@@ -822,14 +833,17 @@ fn every_field_of_the_configuration_is_read() {
 fn a_setting_is_not_read_by_a_field_of_the_same_name() {
     let reads = |code| reads_setting(code, "retrieve", "Retrieve", "lexical_k");
     assert!(reads("config.retrieve.lexical_k"));
-    assert!(reads("let one=&config.retrieve;f(one.lexical_k)"));
-    assert!(reads("fn f(settings:&Retrieve)->usize{settings.lexical_k}"));
+    assert!(reads("letone=&config.retrieve;f(one.lexical_k)"));
+    assert!(reads("fnf(settings:&Retrieve)->usize{settings.lexical_k}"));
+    assert!(reads("fnf<'a>(settings:&'aRetrieve)->usize{settings.lexical_k}"));
+    assert!(reads("letRetrieve{fusion,lexical_k:k,..}=&config.retrieve;"));
     for code in [
         "config.retrieve.lexical_keys",
         "config.index.lexical_k",
         "other.lexical_k",
         "config.retrieve.lexical_k()",
-        "let one=&config.retrieve;f(none.lexical_k)",
+        "letone=&config.retrieve;f(none.lexical_k)",
+        "letIndex{lexical_k}=&config.index;",
     ] {
         assert!(!reads(code), "{code}");
     }

@@ -170,7 +170,7 @@ const NO_HINTS: &[&str] = &[
     "Signature: ",
     "There is no named token; ",
     "What `local-agent {command} --json` prints.",
-    "has no effect: models stand in ",
+    "has no effect: models are stored in ",
     "local-agent eval calibrate, questions of {}",
     "local-agent keeps index and embeddings current",
     "local-agent pack",
