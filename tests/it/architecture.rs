@@ -250,10 +250,14 @@ fn read_sources(package: &'static str) -> Vec<Source> {
             file.with_extension("")
         };
         // A path is that of a file next to this one.
-        test_modules.extend(elsewhere.into_iter().map(|name| match name.strip_suffix(".rs") {
-            Some(stem) => file.with_file_name(stem),
-            None => folder.join(name),
-        }));
+        test_modules.extend(
+            elsewhere
+                .into_iter()
+                .map(|name| match name.strip_suffix(".rs") {
+                    Some(stem) => file.with_file_name(stem),
+                    None => folder.join(name),
+                }),
+        );
         let mut types = Vec::new();
         type_names(&parsed.items, &mut types);
         let tokens: String = parsed
@@ -835,8 +839,12 @@ fn a_setting_is_not_read_by_a_field_of_the_same_name() {
     assert!(reads("config.retrieve.lexical_k"));
     assert!(reads("letone=&config.retrieve;f(one.lexical_k)"));
     assert!(reads("fnf(settings:&Retrieve)->usize{settings.lexical_k}"));
-    assert!(reads("fnf<'a>(settings:&'aRetrieve)->usize{settings.lexical_k}"));
-    assert!(reads("letRetrieve{fusion,lexical_k:k,..}=&config.retrieve;"));
+    assert!(reads(
+        "fnf<'a>(settings:&'aRetrieve)->usize{settings.lexical_k}"
+    ));
+    assert!(reads(
+        "letRetrieve{fusion,lexical_k:k,..}=&config.retrieve;"
+    ));
     for code in [
         "config.retrieve.lexical_keys",
         "config.index.lexical_k",
