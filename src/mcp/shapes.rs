@@ -174,7 +174,7 @@ pub(super) struct Covered {
     pub(super) embedded: u64,
 }
 
-/// Something that is older than the files or the index.
+/// Something older than the files or the index.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Behind {
     pub(super) why: String,
