@@ -465,19 +465,19 @@ mod tests {
     #[test]
     fn what_is_no_canvas_is_said() {
         let why = |json: &str| text(json.as_bytes(), 1000).unwrap_err().to_string();
-        assert!(why("{\"nodes\":[").starts_with("it is no JSON"));
+        assert!(why("{\"nodes\":[").starts_with("it is not JSON"));
         let wrong = why("{\"nodes\":[\n{\"type\":3}]}");
         assert!(
             wrong.starts_with("line 2 is not part of a canvas"),
             "{wrong}"
         );
-        assert!(why(&"[".repeat(100_000)).starts_with("it is no JSON"));
+        assert!(why(&"[".repeat(100_000)).starts_with("it is not JSON"));
         let deep = format!(
             "{{\"nodes\":[{{\"x\":{}1{}}}]}}",
             "[".repeat(100_000),
             "]".repeat(100_000)
         );
-        assert!(why(&deep).contains("no part of a canvas"));
+        assert!(why(&deep).contains("not part of a canvas"));
         assert_eq!(read_board(""), "");
         assert_eq!(read_board("{\"a\":{\"nodes\":[{\"x\":\"y\"}]}}"), "");
         let many = format!("{{\"nodes\":[{}{{}}]}}", "{},".repeat(MOST_ELEMENTS));

@@ -407,7 +407,7 @@ mod tests {
         let bomb = packed(&[("word/document.xml", &bomb)]);
         assert!(bomb.len() < 1 << 20);
         assert_eq!(why(&bomb), "it unpacks to more than 64 MiB");
-        assert!(why(b"MZ no archive").starts_with("it is no DOCX"));
+        assert!(why(b"MZ no archive").starts_with("it is not a DOCX"));
         assert!(why(&packed(&[("a", "b")])).contains("no word/document.xml"));
         let good = packed(&[("word/document.xml", &document("<w:p/>"))]);
         for cut in 0..good.len() {

@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn damage_and_limits_are_said() {
         let why = |bytes: Vec<u8>| text(bytes, 1 << 20).unwrap_err().to_string();
-        assert!(why(b"<html>no</html>".to_vec()).starts_with("it is no PDF"));
+        assert!(why(b"<html>no</html>".to_vec()).starts_with("it is not a PDF"));
         assert_eq!(
             why(document(&["0 0 m"])),
             "its pages hold pictures and no text"

@@ -1101,13 +1101,13 @@ mod trusting {
         let warnings = |text: &str| world.named(text).unwrap().config.warnings.join("\n");
         let sources = "sources: [{name: n, root: notes}]\n";
         assert!(
-            !warnings(sources).contains("is no source"),
+            !warnings(sources).contains("is not a source"),
             "{}",
             warnings(sources)
         );
         let both = format!("{sources}contexts: [\"kitchen: recipes\"]\n");
         assert!(
-            warnings(&both).contains("is no source"),
+            warnings(&both).contains("is not a source"),
             "{}",
             warnings(&both)
         );
