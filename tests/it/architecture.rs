@@ -768,7 +768,8 @@ fn names_of_section(code: &str, section: &str, kind: &str) -> Vec<String> {
 
 /// Whether `code` takes a section apart and names the field: `let Index { max_chars, .. } = …`.
 fn takes_apart(code: &str, kind: &str, field: &str) -> bool {
-    let parts = code.split(&format!("let{kind}{{")).skip(1);
+    let start = format!("let{kind}{{");
+    let parts = code.split(start.as_str()).skip(1);
     let lists = parts.filter_map(|part| part.split_once('}'));
     let mut names = lists.flat_map(|(list, _)| list.split(','));
     names.any(|name| name.split(':').next() == Some(field))
