@@ -744,8 +744,14 @@ fn is_name_part(c: char) -> bool {
 /// a method, and a longer name, are no read.
 fn reads_field(code: &str, path: &str) -> bool {
     code.match_indices(path).any(|(at, _)| {
-        let before = code[..at].chars().next_back();
-        let begins = path.starts_with('.') || !before.is_some_and(|c| is_name_part(c) || c == '.');
+        let before = &code[..at];
+        let is_in_name = before.ends_with(|c| is_name_part(c) || c == '.');
+        // A keyword and the name after it are one word without white space.
+        let begins = path.starts_with('.')
+            || !is_in_name
+            || ["if", "in", "match", "return", "while"]
+                .iter()
+                .any(|keyword| before.ends_with(keyword));
         let next = code[at + path.len()..].chars().next();
         begins && next.is_none_or(|c| !is_name_part(c) && c != '(')
     })
