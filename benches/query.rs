@@ -82,7 +82,7 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
 
 /// Two to five adjacent words of evenly spread chunks.
 fn queries(engine: &Engine) -> Vec<String> {
-    let ids: Vec<i64> = engine
+    let ids: Vec<_> = engine
         .index()
         .all_chunk_ids()
         .expect("a list")

@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use local_agent_embed::embedding::Encoder;
 use local_agent_embed::models::ModelFiles;
+use local_agent_index::ids::{ChunkId, RowId as _};
 use local_agent_index::vectors::{Kernel, Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 
@@ -83,7 +84,7 @@ fn measure(rows: u64) -> Result<usize, Failed> {
             times.push(start.elapsed().as_secs_f64() * 1e3);
             found += hits
                 .iter()
-                .filter(|h| best.iter().any(|(_, id)| *id == h.chunk_id))
+                .filter(|h| best.iter().any(|(_, id)| *id == h.chunk_id.row()))
                 .count();
         }
         let first = times.first().copied().ok_or("no query")?;
@@ -158,7 +159,7 @@ fn build(dir: &Path, rows: u64, queries: &[Vec<f32>]) -> Result<Vec<Truth>, Fail
         let add = Instant::now();
         let key = ChunkKey::from_bytes(u128::from(n).to_be_bytes());
         writer.add(&Row {
-            chunk_id: n as i64,
+            chunk_id: ChunkId::from_row(n as i64),
             key,
             vector: &vector,
         })?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use criterion::Criterion;
 use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
-use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection, What};
+use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection, WalkOutcome};
 use local_agent_text::types::SourceName;
 
 /// Runs the benchmark; see the top of this file.
@@ -27,7 +27,7 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
         .expect("the folder can be listed");
     let found = entries
         .iter()
-        .filter(|e| matches!(e.what, What::Found(_)))
+        .filter(|e| matches!(e.what, WalkOutcome::Found(_)))
         .count();
     assert!(found > 0, "no documents below LOCAL_AGENT_BENCH_DIR");
     let mut criterion = Criterion::default().sample_size(20);
@@ -41,7 +41,10 @@ pub(crate) fn run(_: &[String]) -> Result<(), String> {
     criterion.bench_function("resolve/bare name", |b| {
         b.iter(|| sandbox.resolve("no such file anywhere.md"));
     });
-    if let Some(entry) = entries.iter().find(|e| matches!(e.what, What::Found(_))) {
+    if let Some(entry) = entries
+        .iter()
+        .find(|e| matches!(e.what, WalkOutcome::Found(_)))
+    {
         let at = sandbox
             .resolve(&format!("{source}:{}", entry.path))
             .expect("it was found");

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use local_agent_index::ids::{ChunkId, DocumentId, RowId as _};
 use local_agent_index::lexical;
 use local_agent_index::vectors::{Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
@@ -70,7 +71,7 @@ fn projections() -> TempDir {
     let mut writer = VectorWriter::rebuild(&folder, stamp).unwrap();
     for id in 0..4 {
         let row = Row {
-            chunk_id: i64::from(id),
+            chunk_id: ChunkId::from_row(i64::from(id)),
             key: ChunkKey::from_bytes([id; 16]),
             vector: &[1.0, 0.0],
         };
@@ -87,7 +88,7 @@ fn projections() -> TempDir {
 
 fn entry(id: u8) -> lexical::DocEntry<'static> {
     lexical::DocEntry {
-        doc_id: i64::from(id),
+        doc_id: DocumentId::from_row(i64::from(id)),
         title: "Boiler",
         path: "boiler.md",
         aliases: &[],
@@ -96,7 +97,7 @@ fn entry(id: u8) -> lexical::DocEntry<'static> {
         headings: "Boiler",
         outside: "",
         chunks: vec![lexical::ChunkEntry {
-            chunk_id: i64::from(id),
+            chunk_id: ChunkId::from_row(i64::from(id)),
             key: ChunkKey::from_bytes([id; 16]),
             headings: "Boiler",
             text: "The boiler runs at 72 degrees.",

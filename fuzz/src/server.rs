@@ -129,7 +129,7 @@ fn service(place: &Path) -> Service {
         audit: Arc::new(|_| Ok(())),
         files: files.with(Caller::Agent, None, None),
         private: None,
-        library: Library::that_stays(&loaded.config, None),
+        library: Library::for_server(&loaded.config, None),
         roots: serde_json::Map::new(),
         log: Box::new(|_| {}),
         today,

@@ -20,13 +20,13 @@ use super::query::{file_path, say_index_stale, say_limits};
 use super::toolbox;
 use super::write::write_whole;
 use local_agent_agent::ask::{
-    self, Answer, Asked, ClaimNote, Day, Event, FileScope, Outcome, Readable, ReadableSource,
+    self, Answer, AskResult, ClaimNote, Day, Event, FileScope, Outcome, Readable, ReadableSource,
     TextRun, Trail,
 };
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::memory::Recalled;
-use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
+use local_agent_agent::operations::ask::{AskContext, AskOutcome, AskRequest};
 use local_agent_agent::operations::{self, Library, run_log};
 use local_agent_agent::runs::Finished;
 use local_agent_agent::tools::Caller;
@@ -49,10 +49,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     };
     context.enter(config, &Needs { files, ..needs })?;
     let sandbox = context.sandbox(config)?;
-    let library = Library::for_one(config, Some(context.embedding(config)?))
+    let library = Library::for_command(config, Some(context.embedding(config)?))
         .with_reranker(config, context.reranker(config)?);
     let roots = context.roots();
-    let desk = Desk {
+    let ask_context = AskContext {
         loaded: &loaded,
         sandbox: &sandbox,
         library: &library,
@@ -70,10 +70,10 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         today: args.now.unwrap_or_else(today),
     };
     let progress = Progress::new();
-    let done = operations::ask::ask(&desk, &wanted, &mut |event| progress.tell(event));
+    let done = operations::ask::ask(&ask_context, &wanted, &mut |event| progress.tell(event));
     progress.finish();
-    let Done {
-        asked: Asked { answer, trail },
+    let AskOutcome {
+        asked: AskResult { answer, trail },
         recalled,
         run,
     } = done?;
@@ -165,7 +165,7 @@ pub(super) fn say_who(trail: &Trail, wanted: bool) {
                 .iter()
                 .for_each(|warning| talk(&format!("warning: {warning}")));
         }
-        None if wanted || trail.provider_why.contains("not at hand") => {
+        None if wanted || trail.model_unavailable => {
             talk(&format!("extractive: {}", trail.provider_why));
         }
         None => {}

@@ -41,7 +41,7 @@ pub(super) struct ChatView<'a> {
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if args.prompt.trim().is_empty() {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the prompt is blank")
-            .with_hint("local-agent chat \"your prompt\""));
+            .with_command("local-agent chat \"your prompt\""));
     }
     let loaded = context.load()?;
     let config = &loaded.config;

@@ -151,7 +151,7 @@ fn why_left(path: &Path, database: Database) -> Option<String> {
             "is of a newer local-agent: it has schema {version}"
         )),
         Ok(FoundDatabase::Foreign(..)) => Some("is a database of another program".to_owned()),
-        Ok(FoundDatabase::NotADatabase) => Some("is no database of this program".to_owned()),
+        Ok(FoundDatabase::NotADatabase) => Some("is not a database of this program".to_owned()),
         Err(failure) => Some(format!(
             "cannot be examined: {}",
             Failure::from(failure).message

@@ -16,7 +16,7 @@ pub(super) fn alone(section: &str, entry: &Value) -> String {
 pub(super) fn with_entry(text: &str, section: &str, entry: &Value) -> Result<String, String> {
     let mut file = parsed(text)?;
     if file.get(section).is_some_and(|held| !held.is_table()) {
-        return Err(format!("`{section}` in it is no table with a heading"));
+        return Err(format!("`{section}` in it is not a table with a heading"));
     }
     enter(&mut file, section, entry);
     Ok(file.to_string())

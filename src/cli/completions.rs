@@ -84,7 +84,7 @@ fn command_of(path: &[String]) -> Result<clap::Command> {
         let Some(found) = command.find_subcommand(name) else {
             let message = format!("there is no command `{}`", path.join(" "));
             let failure = Failure::new(ErrorCode::InvalidArgs, message);
-            return Err(failure.with_hint("local-agent --help"));
+            return Err(failure.with_command("local-agent --help"));
         };
         command = found.clone();
         if let Some(whole) = command.get_display_name() {

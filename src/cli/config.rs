@@ -10,8 +10,8 @@ use serde::Serialize;
 use super::args::ConfigCommand;
 use super::context::Context;
 use super::output::{ProblemView, count, talk};
-use local_agent_agent::config::{self, Layer, LayerKind, Setting};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_agent::config::{self, ConfigProblem, Layer, LayerKind, Setting};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::Sha256;
 
 pub(super) fn run(context: &Context, command: &ConfigCommand) -> Result<ExitCode> {
@@ -58,18 +58,23 @@ fn show(context: &Context) -> Result<ExitCode> {
 fn check(context: &Context) -> Result<ExitCode> {
     let mut loaded = context.load_lenient()?;
     // Other commands check the server's address only if they would use it.
-    loaded.problems.extend(loaded.config.llm.server().err());
+    let address = loaded.config.llm.server().err();
+    loaded.problems.extend(address.map(ConfigProblem::from));
     let ok = loaded.problems.is_empty();
     if context.out.json {
         let view = CheckedView {
             ok,
-            problems: loaded.problems.iter().map(ProblemView::from).collect(),
+            problems: loaded
+                .problems
+                .iter()
+                .map(|problem| ProblemView::from(&problem.failure))
+                .collect(),
             warnings: &loaded.config.warnings,
             files: &loaded.layers,
         };
         context.out.json(context.body(&view)?);
     } else {
-        for problem in &loaded.problems {
+        for problem in loaded.problems.iter().map(|problem| &problem.failure) {
             context
                 .out
                 .line(&format!("error[{}]: {}", problem.code, problem.message));
@@ -145,7 +150,7 @@ fn trust(context: &Context, file: Option<&std::path::Path>) -> Result<ExitCode> 
             ErrorCode::ConfigError,
             "no local-agent.yaml is found from here",
         )
-        .with_hint("local-agent init --here"));
+        .with_fix(Fix::ConfigureByCommand, "local-agent init --here"));
     }
     if context.out.json {
         let view = TrustedView {

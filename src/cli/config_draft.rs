@@ -10,7 +10,7 @@ use local_agent_agent::config::{
     Template,
 };
 use local_agent_files::state::in_quotes;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// The file with the sources, with changes that are not written yet.
 pub(super) struct ConfigDraft {
@@ -47,7 +47,7 @@ impl ConfigDraft {
         if layer.kind == LayerKind::Found && layer.needs_trust && !layer.trusted {
             let message = format!("{} is not trusted", layer.path.display());
             return Err(Failure::new(ErrorCode::ConfigUntrusted, message)
-                .with_hint("local-agent config trust"));
+                .with_command("local-agent config trust"));
         }
         Ok(Self {
             target: layer.path.clone(),
@@ -118,10 +118,10 @@ impl ConfigDraft {
         let loaded = context.load_with(edited)?;
         match loaded.problems.first() {
             Some(problem) if loaded.problems.len() > self.problems => {
-                let message = format!("{}; nothing was written", problem.message);
+                let message = format!("{}; nothing was written", problem.failure.message);
                 Err(Failure {
                     message,
-                    ..problem.clone()
+                    ..problem.failure.clone()
                 })
             }
             _ => Ok(loaded),
@@ -176,7 +176,7 @@ fn first_text(context: &Context) -> Result<String> {
 /// The failure for a change that needs sources.
 pub(super) fn no_sources() -> Failure {
     Failure::new(ErrorCode::ConfigError, "no sources are configured")
-        .with_hint("local-agent source add DIR")
+        .with_fix(Fix::ConfigureByCommand, "local-agent source add DIR")
 }
 
 /// The change with a path that the file may contain. A configuration in a folder may only name
@@ -195,7 +195,7 @@ fn relative_to(edit: &SourceEdit, target: &Path, kind: LayerKind) -> Result<Sour
                 folder.display()
             );
             return Err(
-                Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
+                Failure::new(ErrorCode::InvalidArgs, message).with_command(format!(
                     "local-agent -C / source add {} (changes your own configuration)",
                     in_quotes(&new.root)
                 )),

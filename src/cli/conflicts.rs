@@ -70,7 +70,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         limits: args.scope.limits(),
         limit: args.limit.max(1),
     };
-    let library = Library::for_one(&config, model);
+    let library = Library::for_command(&config, model);
     let found = conflicts(&config, &sandbox, &library, &wanted)?;
     if context.out.json {
         let view = ConflictsView {

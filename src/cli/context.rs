@@ -13,13 +13,13 @@ use super::args::Global;
 use super::links::{link_to_editor, set_link_template};
 use super::output::{Output, TerminalWishes, talk};
 use local_agent_agent::config::{
-    self, ApiKeyUse, Config, EditedFile, FlagValue, Inputs, Layer, LayerKind, Loaded,
+    self, ApiKeyUse, Config, ConfigProblem, EditedFile, FlagValue, Inputs, Layer, LayerKind, Loaded,
 };
 use local_agent_agent::operations::{self, EmbeddingModel};
 use local_agent_embed::models::{ModelFiles, PreparedFolder, RerankerFiles};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_net::ApiKey;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::markdown::Scheme;
 
 pub(super) use local_agent_agent::operations::{file_stamp, now, roots};
@@ -195,7 +195,7 @@ fn no_folder(which: &str) -> Failure {
         ErrorCode::ConfigError,
         format!("the system names no {which} folder for this user"),
     )
-    .with_hint("set HOME")
+    .with_fix(Fix::ByPerson, "set HOME")
 }
 
 /// What a command prints with `--json` if its output is a text, without the roots.
@@ -311,7 +311,7 @@ impl Context {
             done => return done,
         };
         let loaded = self.load_lenient()?;
-        let is_error = |problem: &Failure| problem.code == ErrorCode::ConfigError;
+        let is_error = |problem: &ConfigProblem| problem.failure.code == ErrorCode::ConfigError;
         if !loaded.problems.iter().all(is_error) || !loaded.config.state_dir.is_dir() {
             return Err(failure);
         }

@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, args: &Doctor) -> Result<ExitCode> {
     let state_is_trusted = match context.check_state(&loaded.config) {
         Ok(()) => true,
         Err(failure) => {
-            loaded.problems.push(failure);
+            loaded.problems.push(failure.into());
             false
         }
     };

@@ -65,7 +65,7 @@ pub(super) fn run(context: &mut Context, args: &Embed) -> Result<ExitCode> {
         print(context, &config, &summary, began.elapsed());
         if let Some(Engine::Candle | Engine::Table) = model.engine() {
             context.out.line(&format!(
-                "computed in f32: `embed.precision` is for BERT networks, and `{}` is none",
+                "computed in f32: `embed.precision` applies only to BERT networks, and `{}` is not one",
                 model.id()
             ));
         }

@@ -82,7 +82,7 @@ impl Context {
                     location.path.display()
                 );
                 return Err(Failure::new(ErrorCode::ConfigUntrusted, message)
-                    .with_hint("local-agent config trust"));
+                    .with_command("local-agent config trust"));
             }
         }
         Ok(())

@@ -29,8 +29,8 @@ use local_agent_text::types::{RelPath, SourceName};
 
 pub(super) fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCode> {
     let (args, what) = match command {
-        EvalCommand::Retrieval(args) => (args, What::Documents),
-        EvalCommand::Passages { args, k } => (args, What::Passages(cuts(k)?)),
+        EvalCommand::Retrieval(args) => (args, EvalTarget::Documents),
+        EvalCommand::Passages { args, k } => (args, EvalTarget::Passages(cuts(k)?)),
         EvalCommand::Calibrate { .. } => return super::eval_calibrate::run(context, command),
         EvalCommand::Attacks {
             notes,
@@ -75,7 +75,7 @@ pub(super) fn run(context: &mut Context, command: &EvalCommand) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-enum What {
+enum EvalTarget {
     Documents,
     /// Passages, scored at these cut-offs.
     Passages(Vec<usize>),
@@ -210,7 +210,12 @@ fn mode_of(arg: &EvalModeArg) -> Mode {
     }
 }
 
-fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Result<EvalReport> {
+fn measure(
+    context: &Context,
+    args: &EvalArgs,
+    set: &Path,
+    what: &EvalTarget,
+) -> Result<EvalReport> {
     let dir = folder(context, set)?;
     let name = set_name(&dir);
     let questions = set::questions(&read_text(&dir.join("queries.jsonl"))?)
@@ -230,7 +235,7 @@ fn measure(context: &Context, args: &EvalArgs, set: &Path, what: &What) -> Resul
     let embed: Option<run::Embed<'_>> = embed.as_ref().map(|embed| embed as _);
     let asked = run::ask(&questions, embed)?;
     let library =
-        Library::for_one(&config, None).with_reranker(&config, context.reranker(&config)?);
+        Library::for_command(&config, None).with_reranker(&config, context.reranker(&config)?);
     let searcher = Searcher {
         engine: &engine,
         retrieve: &config.retrieve,
@@ -281,13 +286,13 @@ enum Judge {
 }
 
 impl Judge {
-    fn read(what: &What, dir: &Path, questions: &[Question]) -> Result<Self> {
+    fn read(what: &EvalTarget, dir: &Path, questions: &[Question]) -> Result<Self> {
         Ok(match what {
-            What::Documents => Self::Documents(set::judgments(
+            EvalTarget::Documents => Self::Documents(set::judgments(
                 &read_text(&dir.join("qrels.tsv"))?,
                 questions,
             )?),
-            What::Passages(cuts) => Self::Passages(
+            EvalTarget::Passages(cuts) => Self::Passages(
                 set::evidence(&read_text(&dir.join("spans.jsonl"))?, questions)?,
                 cuts.clone(),
             ),
@@ -406,7 +411,7 @@ impl Files<'_> {
     }
 }
 
-fn print(context: &Context, what: &What, report: &EvalReport, with_head: bool) {
+fn print(context: &Context, what: &EvalTarget, report: &EvalReport, with_head: bool) {
     let out = context.out;
     if !with_head {
         out.line("");
@@ -418,9 +423,9 @@ fn print(context: &Context, what: &What, report: &EvalReport, with_head: bool) {
         report.name, report.questions, report.scored, report.documents, report.chunks
     )));
     match what {
-        What::Documents => out
+        EvalTarget::Documents => out
             .line("mode       nDCG@10  Recall@10  Recall@100   MRR@10   p50 ms   p99 ms   nDCG@10 minus first (95 %)"),
-        What::Passages(_) => out.line("mode         k      hit   recall  precision      IoU   p50 ms   p99 ms"),
+        EvalTarget::Passages(_) => out.line("mode         k      hit   recall  precision      IoU   p50 ms   p99 ms"),
     }
     for one in &report.modes {
         let (mode, p50, p99) = (one.mode.name(), one.latency.p50_ms, one.latency.p99_ms);

@@ -12,13 +12,13 @@ use super::try_it::{config_for, example_vault};
 use super::write::write_whole;
 use local_agent_eval::attacks::{self, Attack, AttackFigures, AttackPassage};
 use local_agent_eval::claims;
-use local_agent_files::sandbox::{Address, What};
+use local_agent_files::sandbox::{Address, WalkOutcome};
 use local_agent_text::error::Result;
 use local_agent_text::markdown::Scheme;
 use local_agent_text::markdown::{Chunk, ChunkOptions, parse};
 
 /// Maximum number of attacked sentences of notes, and of claims per file.
-const MOST: usize = 400;
+const MAX_ATTACKED: usize = 400;
 
 /// Number of tokens per passage in the default configuration; four bytes count as one token.
 const PASSAGE_TOKENS: usize = 200;
@@ -51,13 +51,13 @@ pub(super) fn run(
         .into_iter()
         .flat_map(|note| note.passages)
         .collect();
-    let mut samples = attacks::from_notes(&passages, MOST);
+    let mut samples = attacks::from_notes(&passages, MAX_ATTACKED);
     for file in files {
         let judged = claims::claims(
             &read_text(&context.environment.cwd.join(file))?,
             &file.display().to_string(),
         )?;
-        samples.extend(attacks::from_claims(&judged, MOST));
+        samples.extend(attacks::from_claims(&judged, MAX_ATTACKED));
     }
     samples.extend(attacks::paraphrases()?);
     let all: Vec<Attack> = samples.iter().flat_map(attacks::attack).collect();
@@ -121,7 +121,7 @@ pub(super) fn notes(context: &mut Context, dir: &Path) -> Result<Vec<Note>> {
     let mut out = Vec::new();
     for source in &config.sources {
         for entry in sandbox.walk(&source.name, &[".md", ".markdown"])? {
-            if !matches!(entry.what, What::Found(_)) {
+            if !matches!(entry.what, WalkOutcome::Found(_)) {
                 continue;
             }
             let at = Address {

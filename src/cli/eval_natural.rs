@@ -84,7 +84,7 @@ fn folders(context: &Context, vaults: &[String]) -> Result<HashMap<String, PathB
 /// The failure for an argument `--vault` that cannot be used.
 fn wrong_vault(vault: &str, why: &str) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("--vault {vault}: {why}"))
-        .with_hint("local-agent eval natural --help")
+        .with_command("local-agent eval natural --help")
 }
 
 fn read_note(folders: &HashMap<String, PathBuf>, vault: &str, path: &str) -> Result<String> {
@@ -99,7 +99,7 @@ fn read_note(folders: &HashMap<String, PathBuf>, vault: &str, path: &str) -> Res
 
 /// The failure for a note of the set that cannot be used.
 fn unusable(message: String) -> Failure {
-    Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval natural --help")
+    Failure::new(ErrorCode::EvalError, message).with_command("local-agent eval natural --help")
 }
 
 fn print(out: &Output, name: &str, figures: &NaturalFigures) {

@@ -31,7 +31,7 @@ pub(super) fn folder(context: &Context, set: &Path) -> Result<PathBuf> {
             "{} is not a set: there is no folder docs/ in it",
             path.display()
         );
-        Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval --help")
+        Failure::new(ErrorCode::EvalError, message).with_command("local-agent eval --help")
     })
 }
 
@@ -146,5 +146,5 @@ fn is_measured_key(key: &str) -> bool {
 /// The failure for an argument `--set` that cannot be used.
 fn wrong_setting(setting: &str, why: &str) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("--set {setting}: {why}"))
-        .with_hint("local-agent config show")
+        .with_command("local-agent config show")
 }

@@ -13,7 +13,7 @@ use super::context::Context;
 use super::output::talk;
 use local_agent_agent::config::{self, Config, FolderContext, similar_names, unknown_source};
 use local_agent_files::state::in_quotes;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// What these commands print with `--json`, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -109,7 +109,7 @@ fn add(context: &Context, place: &str, text: &str, known: Known) -> Result<ExitC
 fn has_text(before: &FolderContext, text: &str) -> Failure {
     let message = format!("`{}` has a text already: {}", before.place(), before.text);
     let hint = format!("local-agent context add . {}", in_quotes(text));
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint)
+    Failure::new(ErrorCode::InvalidArgs, message).with_command(hint)
 }
 
 /// The place with the name of its source: a path below the root of a source, such as "." or an
@@ -150,7 +150,8 @@ fn at_path(config: &Config, cwd: &Path, place: &str) -> Result<String> {
     let nearest = inside.min_by_key(|(_, folder)| folder.components().count());
     let (source, folder) = nearest.ok_or_else(|| {
         let message = format!("{} is in no source", path.display());
-        Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
+        Failure::new(ErrorCode::InvalidArgs, message)
+            .with_fix(Fix::ListSources, "local-agent source list")
     })?;
     let names = folder
         .components()
@@ -215,14 +216,14 @@ fn remove(context: &Context, place: &str) -> Result<ExitCode> {
     if contexts.len() == before {
         let message = format!("nothing is said about `{place}`");
         return Err(
-            Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent context list")
+            Failure::new(ErrorCode::InvalidArgs, message).with_command("local-agent context list")
         );
     }
     write(context, draft, &contexts)
 }
 
 fn wrong(why: String) -> Failure {
-    Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent context add --help")
+    Failure::new(ErrorCode::InvalidArgs, why).with_command("local-agent context add --help")
 }
 
 /// Writes the whole list into the file of the draft, and prints the list in force.

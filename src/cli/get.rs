@@ -134,7 +134,7 @@ pub(super) fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
     }
     if collected.pieces.is_empty() && collected.left_out == 0 && collected.skipped.is_empty() {
         let message = format!("No document fits `{}`.", args.patterns.join(" "));
-        let none = Failure::new(ErrorCode::FileNotFound, message).with_hint("local-agent ls");
+        let none = Failure::new(ErrorCode::FileNotFound, message).with_command("local-agent ls");
         return Err(collected.first_failure.unwrap_or(none));
     }
     if let (true, Some(failure)) = (collected.pieces.is_empty(), &collected.first_failure) {
@@ -160,7 +160,7 @@ impl Collected {
             Listed::NoMatch(pattern) => {
                 let message = format!("No document fits `{pattern}`.");
                 let failure = Failure::new(ErrorCode::FileNotFound, message);
-                return self.note(pattern, failure.with_hint("local-agent ls"));
+                return self.note(pattern, failure.with_command("local-agent ls"));
             }
         };
         let got = documents::get(config, sandbox, &request, lines);

@@ -43,10 +43,10 @@ pub(super) fn check_revision(root: &Path, revision: &str) -> Result<()> {
     if !git(root, &["rev-parse", "--git-dir"])?.status.success() {
         let message = format!("{} is in no git repository.", root.display());
         let hint = "write a lock file: `local-agent verify DOCUMENT --lock FILE --update`; later compare without --update";
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_command(hint));
     }
     let message = format!(
-        "`{revision}` is no commit of the git repository at {}.",
+        "`{revision}` is not a commit in the git repository at {}.",
         root.display()
     );
     Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("git log --oneline"))

@@ -8,7 +8,7 @@ use super::args::Global;
 use local_agent_agent::config::ApiKeyUse;
 use local_agent_files::state::quoted;
 use local_agent_index::store::WAIT_FOR_JOB;
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 /// The facts that determine the fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,8 +66,8 @@ fn with_options(advice: &str, options: &Options) -> String {
     let mut rest = advice;
     while let Some(at) = rest.find(PROGRAM) {
         let (before, command) = rest.split_at(at);
-        let behind = command.get(PROGRAM.len()..).unwrap_or("");
-        let is_command = behind.starts_with(|c: char| c.is_ascii_lowercase())
+        let after = command.get(PROGRAM.len()..).unwrap_or("");
+        let is_command = after.starts_with(|c: char| c.is_ascii_lowercase())
             && (out.is_empty() && before.is_empty()
                 || BEFORE_COMMANDS.iter().any(|words| before.ends_with(words)));
         out.push_str(before);
@@ -75,11 +75,11 @@ fn with_options(advice: &str, options: &Options) -> String {
         if is_command {
             out.push_str(&options.folder);
         }
-        if is_command && !behind.starts_with("init") {
+        if is_command && !after.starts_with("init") {
             out.push_str(&options.config);
         }
         out.push(' ');
-        rest = behind;
+        rest = after;
     }
     out + rest
 }
@@ -91,9 +91,7 @@ pub(super) fn completed(mut failure: Failure, situation: Situation) -> Failure {
         ErrorCode::IndexMissing | ErrorCode::IndexError if situation.first_step.is_some() => {
             failure.hint = situation.first_step.map(str::to_owned);
         }
-        ErrorCode::Locked
-            if situation.takes_wait && failure.hint.as_deref() == Some(WAIT_FOR_JOB) =>
-        {
+        ErrorCode::Locked if situation.takes_wait && failure.fix == Fix::WaitForJob => {
             failure.hint = Some(format!("{WAIT_FOR_JOB}, or pass --wait SECS"));
         }
         ErrorCode::ServerUnreachable => {
@@ -211,8 +209,8 @@ mod tests {
 
     #[test]
     fn only_commands_that_can_wait_for_a_job_are_told_to() {
-        let hint = |takes_wait, hint: &str| {
-            let failure = Failure::new(ErrorCode::Locked, "x").with_hint(hint);
+        let hint = |takes_wait, fix: Fix, hint: &str| {
+            let failure = Failure::new(ErrorCode::Locked, "x").with_fix(fix, hint);
             let situation = Situation {
                 first_step: None,
                 api_key_use: None,
@@ -220,13 +218,13 @@ mod tests {
             };
             completed(failure, situation).hint.unwrap()
         };
-        assert_eq!(hint(false, WAIT_FOR_JOB), WAIT_FOR_JOB);
+        assert_eq!(hint(false, Fix::WaitForJob, WAIT_FOR_JOB), WAIT_FOR_JOB);
         assert_eq!(
-            hint(true, WAIT_FOR_JOB),
+            hint(true, Fix::WaitForJob, WAIT_FOR_JOB),
             "wait for it to end, or pass --wait SECS"
         );
         // `--wait` does not wait for a reader of a database.
         let of_reader = "wait for it to end, and run it again";
-        assert_eq!(hint(true, of_reader), of_reader);
+        assert_eq!(hint(true, Fix::Words, of_reader), of_reader);
     }
 }

@@ -73,7 +73,7 @@ fn usual_file(context: &Context, program: OtherProgram) -> Result<PathBuf> {
     found.ok_or_else(|| {
         let message = format!("no configuration of {name} was found");
         Failure::new(ErrorCode::FileNotFound, message)
-            .with_hint(format!("local-agent import {name} FILE"))
+            .with_command(format!("local-agent import {name} FILE"))
     })
 }
 

@@ -100,7 +100,7 @@ fn replaced(context: &Context, target: &Path, text: &str) -> Result<PathBuf> {
     if problems.len() > before
         && let Some(problem) = problems.into_iter().next()
     {
-        return Err(problem);
+        return Err(problem.failure);
     }
     let backup = back_up(target)?;
     rewrite(target, text.as_bytes())?;
@@ -139,7 +139,7 @@ fn outside(dir: &Path, folder: &Path) -> Failure {
         dir.display(),
         folder.display()
     );
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint(format!(
+    Failure::new(ErrorCode::InvalidArgs, message).with_command(format!(
         "local-agent init {} (writes your own configuration)",
         quoted(dir)
     ))
@@ -160,7 +160,7 @@ fn exists_already(target: &Path, args: &Init) -> Failure {
         ErrorCode::ConfigError,
         format!("{} exists already", target.display()),
     )
-    .with_hint(hint)
+    .with_command(hint)
 }
 
 /// Parses the named folders: `NAME=DIR`, or `DIR`, whose name is then used in citations.
@@ -197,5 +197,5 @@ fn bad_source(text: &str) -> Failure {
         ErrorCode::InvalidArgs,
         format!("`{text}` is neither DIR nor NAME=DIR"),
     )
-    .with_hint("local-agent init notes=path/to/notes")
+    .with_command("local-agent init notes=path/to/notes")
 }

@@ -30,7 +30,7 @@ pub(super) fn link_target(path: &Path, line: usize) -> String {
     }
 }
 
-/// What may not stand in a value of a query of an address.
+/// What may not be in a value of a query of an address.
 const IN_QUERY: &str = " #?&=+[]<>\"^`{|}\\";
 
 /// The target of a link without a template: Obsidian for a file below a vault, the person's editor
@@ -45,7 +45,7 @@ fn usual_target(path: &Path, line: usize, editor: Option<&str>) -> String {
     ascii(&filled(editor.unwrap_or("file:///{path}"), path, line))
 }
 
-/// A template with a path, which begins behind its slash, and a line.
+/// A template with a path, which begins after its slash, and a line.
 fn filled(template: &str, path: &Path, line: usize) -> String {
     let shown = path.to_string_lossy();
     // Behind `?` a path is one value of several.

@@ -14,7 +14,7 @@ use crate::serve::{RunningServer, running};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::Library;
 use local_agent_agent::operations::privacy;
-use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::operations::root_identity::RootIdentities;
 use local_agent_agent::tools::{Caller, Tool, ToolFactory};
 use local_agent_files::sandbox::Confinement;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -49,11 +49,11 @@ fn serve(context: &Context) -> Result<ExitCode> {
     offers_exist(config, &files)?;
     let confined = context.enter(config, &Needs::state())? != Confinement::Absent;
     let service = Service {
-        confined_to: confined.then(|| Standing::of(config)),
+        confined_to: confined.then(|| RootIdentities::of(config)),
         audit: toolbox::audit(config, &files, None),
         files,
         private: privacy::kept_from_agents(config),
-        library: Library::that_stays(config, Some(context.embedding(config)?))
+        library: Library::for_server(config, Some(context.embedding(config)?))
             .with_reranker(config, context.reranker(config)?),
         roots: context.roots(),
         log: Box::new(talk),
@@ -103,7 +103,7 @@ fn relay(context: &Context, url: &str) -> Result<ExitCode> {
 fn own_server(state_dir: &Path) -> Result<RunningServer> {
     running(state_dir)?.ok_or_else(|| {
         let message = format!("no server runs on {}", state_dir.display());
-        Failure::new(ErrorCode::ServerUnreachable, message).with_hint("local-agent serve")
+        Failure::new(ErrorCode::ServerUnreachable, message).with_command("local-agent serve")
     })
 }
 
@@ -135,7 +135,7 @@ fn kept_token(context: &Context) -> Result<String> {
     let config = context.load()?.config;
     crate::serve::kept_token(&config.state_dir)?.ok_or_else(|| {
         let message = format!("{} holds no token for a server", config.state_dir.display());
-        Failure::new(ErrorCode::ServerUnauthorized, message).with_hint("local-agent serve token")
+        Failure::new(ErrorCode::ServerUnauthorized, message).with_command("local-agent serve token")
     })
 }
 

@@ -95,7 +95,7 @@ fn starting(context: &Context, via: Option<&str>) -> Result<Way> {
     let program = std::env::current_exe().map_err(|e| {
         Failure::new(
             ErrorCode::ConfigError,
-            format!("the program does not know where it stands: {e}"),
+            format!("the program cannot find its own file: {e}"),
         )
     })?;
     // The client starts the server in a folder of its choice.
@@ -168,7 +168,7 @@ fn not_editable(format: &ClientFormat, file: &Path, why: &str) -> Failure {
         "{} cannot be edited: {why}; it was not touched",
         file.display()
     );
-    Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
+    Failure::new(ErrorCode::ConfigError, message).with_command(format!(
         "local-agent mcp install --client {} --print (shows what to enter)",
         format.name()
     ))
@@ -177,7 +177,7 @@ fn not_editable(format: &ClientFormat, file: &Path, why: &str) -> Failure {
 fn takes_no_address(format: &ClientFormat, url: &str) -> Failure {
     let name = format.name();
     let message = format!("{name} cannot take the token of a server from its environment");
-    Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
+    Failure::new(ErrorCode::ConfigError, message).with_command(format!(
         "local-agent mcp install --client {name} --via-server {url}"
     ))
 }

@@ -19,7 +19,7 @@ use local_agent_agent::runs::Archive;
 use local_agent_index::store::{
     Database, Durable, FoundDatabase, IndexReader, MemoryRow, examine, import_ancestor,
 };
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 pub(super) fn run(context: &Context, command: &MemoryCommand) -> Result<ExitCode> {
     let config = context.load()?.config;
@@ -279,7 +279,7 @@ pub(super) fn listed(
 
 fn switched_off() -> Failure {
     Failure::new(ErrorCode::MemoryDisabled, "durable memory is switched off")
-        .with_hint("set `memory.enabled: true`")
+        .with_fix(Fix::ChangeSetting, "set `memory.enabled: true`")
 }
 
 fn judged(config: &Config, rows: Vec<MemoryRow>) -> Result<Vec<MemoryItem>> {
@@ -359,7 +359,7 @@ fn delete(context: &Context, config: &Config, id: &str) -> Result<ExitCode> {
             ErrorCode::MemoryError,
             format!("there is no memory called `{id}`"),
         )
-        .with_hint("local-agent memory list");
+        .with_command("local-agent memory list");
         if !context.out.json {
             return Err(failure);
         }

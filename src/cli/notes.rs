@@ -15,7 +15,8 @@ use local_agent_agent::operations::Library;
 use local_agent_agent::operations::notes::{
     self, Backlink, Note, OutgoingLink, SimilarNote, TagCount,
 };
-use local_agent_text::error::{Failure, Result};
+use local_agent_files::state::in_quotes;
+use local_agent_text::error::{Failure, Fix, Result};
 
 /// What `ls --json` prints, without the roots.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,20 +66,13 @@ fn opened(context: &Context) -> Result<Config> {
     Ok(config)
 }
 
-/// The failure with a hint that runs this command again, if it names another note for `get`.
+/// The failure with a hint that runs this command again, if it names another note.
 fn own_hint(mut failure: Failure, command: &str) -> Failure {
-    let another = failure
-        .hint
-        .as_deref()
-        .and_then(|hint| hint.strip_prefix(GET));
-    if let Some(note) = another {
-        failure.hint = Some(format!("local-agent {command} {note}"));
+    if let Fix::UseName(note) = &failure.fix {
+        failure.hint = Some(format!("local-agent {command} {}", in_quotes(note)));
     }
     failure
 }
-
-/// How a hint begins that reads another note.
-const GET: &str = "local-agent get ";
 
 pub(super) fn ls(context: &Context, args: &Ls) -> Result<ExitCode> {
     let config = opened(context)?;
@@ -189,7 +183,7 @@ pub(super) fn tags(context: &mut Context, args: &Tags) -> Result<ExitCode> {
 pub(super) fn similar(context: &Context, args: &Similar) -> Result<ExitCode> {
     let config = opened(context)?;
     let sandbox = context.sandbox(&config)?;
-    let library = Library::for_one(&config, Some(context.embedding(&config)?));
+    let library = Library::for_command(&config, Some(context.embedding(&config)?));
     let limit = args.limit.max(1);
     let (note, similar) = notes::similar(&config, &sandbox, &library, &args.note, limit)
         .map_err(|failure| own_hint(failure, "similar"))?;

@@ -432,8 +432,8 @@ fn verify(
 
 fn hash(text: &str) -> Result<Sha256> {
     text.parse().map_err(|_| {
-        Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is no SHA-256"))
-            .with_hint("local-agent runs head")
+        Failure::new(ErrorCode::InvalidArgs, format!("`{text}` is not a SHA-256"))
+            .with_command("local-agent runs head")
     })
 }
 
@@ -516,7 +516,7 @@ fn replay(context: &Context, config: &Config, archive: &Archive, id: &RunId) -> 
     for label in &done.moved {
         context
             .out
-            .line(&format!("{label} stands on other lines of its file by now"));
+            .line(&format!("{label} is now on other lines of its file"));
     }
     match done.report_sha256 {
         Some(sha256) => context.out.line(&format!("the same report: {sha256}")),

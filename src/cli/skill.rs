@@ -101,7 +101,7 @@ fn changed_by_hand(file: &Path, dir: Option<&Path>) -> Failure {
         file.display()
     );
     let dir = dir.map_or_else(String::new, |dir| format!(" --dir {}", quoted(dir)));
-    Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
+    Failure::new(ErrorCode::ConfigError, message).with_command(format!(
         "local-agent skill install{dir} --force (replaces it and keeps a copy)"
     ))
 }

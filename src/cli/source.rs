@@ -15,7 +15,7 @@ use local_agent_agent::config::{
 };
 use local_agent_files::sandbox::{Confinement, Selection, confinement_offered};
 use local_agent_files::state::{in_quotes, quoted};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::SourceName;
 
 /// What `source list --json` prints, without the roots.
@@ -150,7 +150,7 @@ fn new_name(name: &str, fix: &str) -> Result<SourceName> {
             ErrorCode::InvalidArgs,
             format!("`{name}` is not a name: {why}"),
         )
-        .with_hint(format!("{fix} {}", allowed_name(name)))
+        .with_command(format!("{fix} {}", allowed_name(name)))
     })
 }
 
@@ -187,7 +187,7 @@ fn add(context: &Context, args: &SourceAdd, next: Option<&'static str>) -> Resul
     Selection::new(&new.include, &new.exclude)
         .and_then(|selection| selection.with_extensions(&new.extensions))
         .map_err(|why| {
-            Failure::new(ErrorCode::InvalidArgs, why).with_hint("local-agent source add --help")
+            Failure::new(ErrorCode::InvalidArgs, why).with_command("local-agent source add --help")
         })?;
     let name = new.name.clone();
     change(context, &SourceEdit::Add(new), next)?;
@@ -201,7 +201,8 @@ pub(super) fn not_a_source_yet(dir: &Path, config: &Config) -> Result<()> {
         return Ok(());
     };
     let message = format!("{} is the source `{}` already", dir.display(), source.name);
-    Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list"))
+    Err(Failure::new(ErrorCode::InvalidArgs, message)
+        .with_fix(Fix::ListSources, "local-agent source list"))
 }
 
 /// The absolute path of a folder that a person typed.
@@ -234,7 +235,7 @@ pub(super) fn name_of(dir: &Path) -> Result<SourceName> {
         .map_err(|e| Failure::internal(e.to_string()))
 }
 
-/// `next`: what a person is told to run next.
+/// `next`: what a person should run next.
 fn change(context: &Context, edit: &SourceEdit, next: Option<&'static str>) -> Result<ExitCode> {
     let mut draft = ConfigDraft::open(context)?;
     draft.edit_sources(edit)?;

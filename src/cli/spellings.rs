@@ -38,7 +38,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("read", "`local-agent get NOTE` prints a note"),
     (
         "reindex",
-        "`local-agent index --rebuild` makes the index anew",
+        "`local-agent index --rebuild` builds the index again",
     ),
     ("show", "`local-agent get NOTE` prints a note"),
     ("sync", "`local-agent index` brings the index up to date"),

@@ -35,7 +35,7 @@ pub(super) struct StatusView {
 pub(super) fn run(context: &Context, args: &Status) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
-    let library = Library::for_one(&config, Some(context.embedding(&config)?));
+    let library = Library::for_command(&config, Some(context.embedding(&config)?));
     if args.wait_fresh {
         operations::freshness::wait(&config, &library, Duration::from_secs(args.timeout))?;
     }

@@ -7,7 +7,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use local_agent_text::error::Result;
 
 /// Maximum length of an answer, in bytes.
-const MOST: u64 = 100;
+const MAX_ANSWER_BYTES: u64 = 100;
 
 /// Shows `question` at the controlling terminal and waits for a line. Only `y` and `yes` confirm;
 /// without a terminal the answer is no. `question` may contain text from files, so it is made safe
@@ -23,7 +23,7 @@ pub(super) fn agrees(question: &str) -> Result<bool> {
         return Ok(false);
     }
     let mut line = String::new();
-    let read = BufReader::new(std::io::Read::take(input, MOST)).read_line(&mut line);
+    let read = BufReader::new(std::io::Read::take(input, MAX_ANSWER_BYTES)).read_line(&mut line);
     Ok(read.is_ok() && matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 

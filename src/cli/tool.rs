@@ -163,7 +163,7 @@ fn run_one(context: &Context, args: &ToolRun) -> Result<ExitCode> {
                 ErrorCode::InvalidArgs,
                 format!("--json-args is not JSON: {e}."),
             )
-            .with_hint(format!("local-agent tool describe {}", args.name))
+            .with_command(format!("local-agent tool describe {}", args.name))
         })?,
         None => typed(&tool.schema(), &args.args)?,
     };

@@ -25,6 +25,7 @@ use local_agent_agent::config::{self, Config, Inputs, Template};
 use local_agent_agent::operations::{self, EmbedRun, EmbeddingModel, IndexRun, jobs};
 use local_agent_embed::embedding::{LazyEmbedder, QuestionEmbedder};
 use local_agent_files::state::{self, StateDirectory, in_quotes};
+use local_agent_index::ids::ChunkId;
 use local_agent_index::indexing::{EmbedSummary, IndexSummary};
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Coverage, Engine, Mode, Request, Scope};
@@ -185,7 +186,7 @@ fn target(context: &Context, args: &Try) -> Result<(PathBuf, Vec<String>)> {
             true => "local-agent try path/to/notes",
             false => "local-agent try path/to/notes \"your question\"",
         };
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint));
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_command(hint));
     }
     if !rest.is_empty() {
         let first = visible(&dir.to_string_lossy());
@@ -227,7 +228,7 @@ pub(super) fn config_for(context: &mut Context, dir: &Path) -> Result<Config> {
             ErrorCode::InvalidArgs,
             format!("{} cannot be used: {e}", dir.display()),
         )
-        .with_hint("local-agent try path/to/notes")
+        .with_command("local-agent try path/to/notes")
     })?;
     let state = Sha256::of(dir.as_os_str().as_encoded_bytes()).to_string();
     let state = context
@@ -271,7 +272,7 @@ fn private_folder(state: &Path) -> Result<()> {
 }
 
 /// The chunks that a word search for the questions finds; they are embedded first.
-fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<i64>> {
+fn first_hits(config: &Config, questions: &[String]) -> Result<Vec<ChunkId>> {
     let engine = Engine::open(
         &config.index.db_path,
         &config.lexical_dir(),

@@ -22,8 +22,11 @@ pub(super) fn say(mut error: clap::Error, args: &[OsString]) -> ExitCode {
     let command = names.first().map_or("", String::as_str);
     let tip = spellings::say_ours(&mut error, args, command);
     if wants_json(args) {
-        let hint = tip.unwrap_or_else(|| help(&names));
-        let failure = Failure::new(ErrorCode::InvalidArgs, sentence(&error)).with_hint(hint);
+        let failure = Failure::new(ErrorCode::InvalidArgs, sentence(&error));
+        let failure = match tip {
+            Some(tip) => failure.with_hint(tip),
+            None => failure.with_command(help(&names)),
+        };
         let out = Output::new(true, ColorWhen::Never, TerminalWishes::default());
         out.failure(&failure, &context::roots(None, None));
     } else {

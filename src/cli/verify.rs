@@ -102,7 +102,7 @@ fn since(
 fn read_lock(file: &Path) -> Result<Lock> {
     let text = read_text(file).map_err(|failure| match failure.code {
         ErrorCode::FileNotFound => {
-            failure.with_hint("local-agent verify DOCUMENT --lock FILE --update")
+            failure.with_command("local-agent verify DOCUMENT --lock FILE --update")
         }
         _ => failure,
     })?;

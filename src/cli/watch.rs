@@ -9,7 +9,7 @@ use super::enter::Needs;
 use super::output::{Output, talk};
 use crate::watch::{WATCH, WatchEvent, WatchOptions, cron, launchd, systemd, task, watch};
 use local_agent_agent::config::Loaded;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     let loaded = context.load()?;
@@ -20,7 +20,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
     if config.sources.is_empty() {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured")
-                .with_hint(config.first_step()),
+                .with_fix(Fix::ConfigureByCommand, config.first_step()),
         );
     }
     let files = context.model(&config)?;
@@ -93,7 +93,7 @@ fn print_unit(context: &Context, loaded: &Loaded, unit: Unit, args: &Args) -> Re
     let program = std::env::current_exe().map_err(|e| {
         Failure::new(
             ErrorCode::ConfigError,
-            format!("the program does not know where it stands: {e}"),
+            format!("the program cannot find its own file: {e}"),
         )
     })?;
     let program = program.to_string_lossy().into_owned();

@@ -3,10 +3,10 @@
 
 use super::codes::Code;
 use super::{Checks, Subject, count};
-use local_agent_agent::config::{Config, LayerKind};
+use local_agent_agent::config::{Config, ConfigArea, LayerKind};
 use local_agent_files::sandbox::{Confinement, confinement_offered};
 use local_agent_files::state::quoted;
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::ErrorCode;
 
 pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) {
     files(subject, checks);
@@ -65,19 +65,20 @@ fn files(subject: &Subject<'_>, checks: &mut Checks) {
 fn problems(subject: &Subject<'_>, checks: &mut Checks) {
     let problems = &subject.loaded.problems;
     for problem in problems {
-        let (code, fix) = match problem.code {
+        let failure = &problem.failure;
+        let (code, fix) = match failure.code {
             ErrorCode::ConfigUntrusted => (
                 Code::ConfigUntrusted,
                 Some("local-agent config trust".to_owned()),
             ),
-            _ => (area(problem), problem.hint.clone()),
+            _ => (code_of(problem.area), failure.hint.clone()),
         };
         let fix = fix.unwrap_or_else(|| "local-agent config check".to_owned());
-        checks.fail(code, problem.message.clone(), fix);
+        checks.fail(code, failure.message.clone(), fix);
     }
     if problems
         .iter()
-        .all(|problem| problem.code != ErrorCode::ConfigUntrusted)
+        .all(|problem| problem.failure.code != ErrorCode::ConfigUntrusted)
     {
         checks.ok(
             Code::ConfigTrustOk,
@@ -86,18 +87,13 @@ fn problems(subject: &Subject<'_>, checks: &mut Checks) {
     }
 }
 
-/// The part of the configuration that has a problem, by the first key or root in its message.
-fn area(problem: &Failure) -> Code {
-    let message = &problem.message;
-    if message.contains("the allowed root ") && message.contains(" is outside the security root ") {
-        return Code::AllowedRootOutside;
-    }
-    let named = message.split('`').nth(1).unwrap_or_default();
-    match named.split('.').next().unwrap_or_default() {
-        "sources" | "index" | "phase2" => Code::Phase2ConfigInvalid,
-        "embed" | "retrieve" | "ask" | "phase3" => Code::Phase3ConfigInvalid,
-        _ if message.contains("the source `") => Code::Phase2ConfigInvalid,
-        _ => Code::ConfigInvalid,
+/// The code for a problem in this part of the configuration.
+const fn code_of(area: ConfigArea) -> Code {
+    match area {
+        ConfigArea::AllowedRootOutside => Code::AllowedRootOutside,
+        ConfigArea::Sources => Code::Phase2ConfigInvalid,
+        ConfigArea::Search => Code::Phase3ConfigInvalid,
+        ConfigArea::Other => Code::ConfigInvalid,
     }
 }
 
@@ -230,7 +226,7 @@ mod tests {
             .unwrap()
             .problems
             .iter()
-            .map(area)
+            .map(|problem| code_of(problem.area))
             .collect()
     }
 
@@ -249,6 +245,13 @@ mod tests {
             codes("retrieve: {fusion: guess}\n"),
             [Code::Phase3ConfigInvalid]
         );
+        // The message names no key, or quotes words that look like one.
+        for yaml in [
+            "sources: [{root: notes}]\n",
+            "sources: [{name: index, root: notes}, {name: index, root: other}]\n",
+        ] {
+            assert_eq!(codes(yaml), [Code::Phase2ConfigInvalid], "{yaml}");
+        }
         assert_eq!(
             codes("security: {allowed_roots: [/]}\n"),
             [Code::AllowedRootOutside]

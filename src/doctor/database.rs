@@ -73,7 +73,7 @@ pub(super) fn look(path: &Path, database: Database, codes: &Codes, checks: &mut 
         }
         Ok(FoundDatabase::NotADatabase) => {
             let message = format!(
-                "{shown} is no SQLite database; `--rebuild` moves it to *.ancestor-<time> first"
+                "{shown} is not an SQLite database; `--rebuild` moves it to *.ancestor-<time> first"
             );
             checks.fail(codes.error, message, aside);
         }

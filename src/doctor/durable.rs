@@ -66,13 +66,13 @@ fn is_ours(path: &Path, checks: &mut Checks) -> bool {
         }
         Ok(FoundDatabase::Foreign(..)) if store::holds_ancestors_memory(path) => {
             let message = format!(
-                "at {shown} stands a memory of the Python version, which is not brought over yet"
+                "{shown} contains a memory of the Python version that has not been imported"
             );
             checks.fail(Code::MemoryDbFound, message, "local-agent memory repair");
         }
         Ok(FoundDatabase::Foreign(id, version)) => {
             let message = format!(
-                "at {shown} stands a database of another program (application_id {id}, user_version {version})"
+                "{shown} is a database of another program (application_id {id}, user_version {version})"
             );
             checks.fail(Code::MemoryDbFound, message, store::without_durable(path));
         }
@@ -91,7 +91,7 @@ fn is_ours(path: &Path, checks: &mut Checks) -> bool {
         Ok(FoundDatabase::NotADatabase) => {
             checks.fail(
                 Code::MemoryDbError,
-                format!("{shown} is no SQLite database"),
+                format!("{shown} is not an SQLite database"),
                 store::without_durable(path),
             );
         }

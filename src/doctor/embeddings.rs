@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use super::codes::Code;
+use super::configured_model::{ConfiguredModel, Unready};
 use super::database::{self, Codes, Looked};
-use super::maker::{Maker, Unready};
 use super::{Checks, Phase3, Subject, count};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::jobs::chunks_without_vector;
@@ -32,7 +32,7 @@ pub(super) const fn provider(config: &Config) -> &'static str {
 pub(super) fn check(
     subject: &Subject<'_>,
     index: Option<&IndexReader>,
-    maker: &std::result::Result<Maker<'_>, Unready>,
+    configured: &std::result::Result<ConfiguredModel<'_>, Unready>,
     checks: &mut Checks,
     phase3: &mut Phase3,
 ) -> Option<EmbeddingStore> {
@@ -51,7 +51,7 @@ pub(super) fn check(
         .map_err(Failure::from)
         .and_then(|opened| {
             let Some(store) = opened else { return Ok(None) };
-            contents(subject, &store, index, maker, checks, phase3)?;
+            contents(subject, &store, index, configured, checks, phase3)?;
             Ok(Some(store))
         });
     opened.unwrap_or_else(|failure| {
@@ -79,7 +79,7 @@ fn contents(
     subject: &Subject<'_>,
     store: &EmbeddingStore,
     index: Option<&IndexReader>,
-    maker: &std::result::Result<Maker<'_>, Unready>,
+    configured: &std::result::Result<ConfiguredModel<'_>, Unready>,
     checks: &mut Checks,
     phase3: &mut Phase3,
 ) -> Result<()> {
@@ -96,8 +96,8 @@ fn contents(
             database::again(Database::Embeddings),
         );
     }
-    let maker = match maker {
-        Ok(maker) => maker,
+    let configured = match configured {
+        Ok(configured) => configured,
         Err(Unready { why, fix }) => {
             if let Some(fix) = fix.as_ref().filter(|_| rows > 0) {
                 checks.fail(Code::EmbedFingerprintError, why.clone(), fix.clone());
@@ -106,7 +106,7 @@ fn contents(
             return Ok(());
         }
     };
-    let fingerprint = maker.fingerprint();
+    let fingerprint = configured.fingerprint();
     made_alike(subject, store, &fingerprint, rows, checks, phase3)?;
     let Some(index) = index else {
         checks.skipped(
@@ -115,7 +115,7 @@ fn contents(
         );
         return Ok(());
     };
-    complete(subject, store, index, maker, checks, phase3)
+    complete(subject, store, index, configured, checks, phase3)
 }
 
 /// Checks the fingerprints. If no vector has the current fingerprint, the vectors are useless, and
@@ -184,11 +184,11 @@ fn complete(
     subject: &Subject<'_>,
     store: &EmbeddingStore,
     index: &IndexReader,
-    maker: &Maker<'_>,
+    configured: &ConfiguredModel<'_>,
     checks: &mut Checks,
     phase3: &mut Phase3,
 ) -> Result<()> {
-    let fingerprint = maker.fingerprint();
+    let fingerprint = configured.fingerprint();
     let have = store.inputs(&fingerprint)?;
     let mut used: HashSet<Sha256> = HashSet::new();
     // Private notes are not sent to another machine, so no vector of them is missing.
@@ -217,7 +217,7 @@ fn complete(
     let dims = store.dims(&fingerprint)?;
     // A server does not report the dimension in advance; then the length of most vectors is assumed
     // to be right.
-    let dim = maker
+    let dim = configured
         .dim()
         .or_else(|| dims.iter().max_by_key(|(_, n)| *n).map(|(dim, _)| *dim))
         .unwrap_or(0);

@@ -3,6 +3,7 @@
 use super::codes::Code;
 use super::{Checks, Subject, count, sample};
 use local_agent_files::sandbox::Sandbox;
+use local_agent_index::ids::DocumentId;
 use local_agent_index::indexing::{Compared, EMPTIED_WAY_OUT, compare};
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -142,7 +143,7 @@ fn sampled(
         );
     } else {
         let message = format!(
-            "chunks that are no slices of their file: {}",
+            "chunks that are not slices of their file: {}",
             sample(&other_chunks)
         );
         checks.fail(
@@ -154,7 +155,7 @@ fn sampled(
 }
 
 /// The number of chunks of a document, if each is a slice of `bytes`.
-fn verbatim(index: &IndexReader, document: i64, bytes: &[u8]) -> Result<u64> {
+fn verbatim(index: &IndexReader, document: DocumentId, bytes: &[u8]) -> Result<u64> {
     let mut count = 0;
     while let Some(chunk) = index.chunk_at(document, u32::try_from(count).unwrap_or(u32::MAX))? {
         let slice = bytes.get(chunk.span.start()..chunk.span.end());

@@ -10,12 +10,12 @@
 
 mod codes;
 mod config;
+mod configured_model;
 mod database;
 mod durable;
 mod embeddings;
 mod freshness;
 mod index;
-mod maker;
 mod models;
 mod projections;
 mod reranker;
@@ -226,12 +226,18 @@ pub(crate) fn examine(subject: &Subject<'_>) -> Report {
     }
     let reachable = server::check(subject, &mut checks);
     let server_fix = (!reachable).then(|| checks.fix_of(server::CODES)).flatten();
-    let maker = maker::configured(subject, reachable, server_fix);
-    let store = embeddings::check(subject, index.as_ref(), &maker, &mut checks, &mut phase3);
+    let configured = configured_model::configured(subject, reachable, server_fix);
+    let store = embeddings::check(
+        subject,
+        index.as_ref(),
+        &configured,
+        &mut checks,
+        &mut phase3,
+    );
     if let (Some(index), Some(store)) = (&index, &store) {
-        projections::vectors(subject, index, store, maker.as_ref().ok(), &mut checks);
+        projections::vectors(subject, index, store, configured.as_ref().ok(), &mut checks);
     }
-    let searchable = maker
+    let searchable = configured
         .as_ref()
         .ok()
         .filter(|_| index.is_some() && store.is_some());

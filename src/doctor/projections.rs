@@ -5,11 +5,12 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::codes::Code;
-use super::maker::Maker;
+use super::configured_model::ConfiguredModel;
 use super::{Checks, Subject, count, sample};
 use local_agent_agent::operations::is_chosen;
 use local_agent_agent::operations::model_choice::model_by_languages;
 use local_agent_files::state::quoted;
+use local_agent_index::ids::ChunkId;
 use local_agent_index::indexing::profile_is_wanted;
 use local_agent_index::lexical::{LexicalStamp, Reader};
 use local_agent_index::profile::{Cosines, Origin, Profile};
@@ -95,7 +96,7 @@ fn lexical_state(reader: &Reader, index: &IndexReader) -> Result<Agreement> {
     if reader.stamp() != index.commit_id()?.map(LexicalStamp::new) {
         return Ok(Agreement::Stale);
     }
-    let held: HashSet<(i64, ChunkKey)> = reader.chunk_keys()?.into_iter().collect();
+    let held: HashSet<(ChunkId, ChunkKey)> = reader.chunk_keys()?.into_iter().collect();
     let mut missing = 0;
     let mut found = 0;
     index.each_chunk(|chunk| {
@@ -119,7 +120,7 @@ pub(super) fn vectors(
     subject: &Subject<'_>,
     index: &IndexReader,
     store: &EmbeddingStore,
-    maker: Option<&Maker<'_>>,
+    configured: Option<&ConfiguredModel<'_>>,
     checks: &mut Checks,
 ) {
     let dir = subject.config().vectors_dir();
@@ -127,7 +128,7 @@ pub(super) fn vectors(
     let Some(matrix) = sound_matrix(&dir, store, &fix, checks) else {
         return;
     };
-    if maker.is_some_and(|maker| maker.fingerprint() != matrix.stamp().fingerprint) {
+    if configured.is_some_and(|configured| configured.fingerprint() != matrix.stamp().fingerprint) {
         let message =
             "the matrix was made by another model or in another way, so it is not searched";
         checks.fail(
@@ -155,7 +156,7 @@ pub(super) fn vectors(
         }
         Ok(Agreement::Differ { surplus, .. }) => {
             let message = format!(
-                "{} of the matrix are no chunks of its index",
+                "{} of the matrix are not chunks of its index",
                 count(surplus, "row")
             );
             checks.fail(Code::VectorsKeysMismatch, message, fix);
@@ -258,7 +259,7 @@ fn vectors_state(
     let stamp = matrix.stamp();
     let is_current = Some(stamp.index_commit) == index.commit_id()?
         && Some(stamp.embed_commit) == store.commit_id()?;
-    let mut held: HashSet<(i64, ChunkKey)> = matrix.rows().collect();
+    let mut held: HashSet<(ChunkId, ChunkKey)> = matrix.rows().collect();
     let mut has_each_chunk = true;
     index.each_chunk(|chunk| {
         has_each_chunk &= held.remove(&(chunk.id, chunk.key));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::codes::Code;
-use super::maker::for_server;
+use super::configured_model::for_server;
 use super::{Checks, Subject, sample};
 use local_agent_agent::config::{AskProvider, Config, EmbedProvider};
 use local_agent_net::ollama::{is_model, ollama_tags};

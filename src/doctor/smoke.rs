@@ -1,7 +1,7 @@
 //! Runs one real search: loads the model, embeds a query, searches both sides, reads the rows.
 
 use super::codes::Code;
-use super::maker::Maker;
+use super::configured_model::ConfiguredModel;
 use super::{Checks, Phase3, Subject};
 use local_agent_agent::config::Config;
 use local_agent_embed::embedding::QueryVector;
@@ -57,7 +57,7 @@ impl NotReady {
 
 pub(super) fn check(
     subject: &Subject<'_>,
-    maker: Option<&Maker<'_>>,
+    configured: Option<&ConfiguredModel<'_>>,
     checks: &mut Checks,
     phase3: &mut Phase3,
 ) {
@@ -69,11 +69,11 @@ pub(super) fn check(
         return;
     }
     let matches = phase3.embed_runtime_fingerprint_match == Some(true);
-    let Some(maker) = maker.filter(|_| matches && !broken(checks)) else {
+    let Some(configured) = configured.filter(|_| matches && !broken(checks)) else {
         return not_tried(subject, checks, phase3);
     };
     phase3.retrieval_smoke_ran = true;
-    match search(subject.config(), maker) {
+    match search(subject.config(), configured) {
         Ok(found) => {
             phase3.retrieval_smoke_ok = Some(true);
             phase3.retrieval_smoke_reason = "ok".to_owned();
@@ -122,8 +122,11 @@ fn not_tried(subject: &Subject<'_>, checks: &mut Checks, phase3: &mut Phase3) {
     }
 }
 
-fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, NotReady> {
-    let fingerprint = maker.fingerprint();
+fn search(
+    config: &Config,
+    configured: &ConfiguredModel<'_>,
+) -> std::result::Result<String, NotReady> {
+    let fingerprint = configured.fingerprint();
     let engine = Engine::open(
         &config.index.db_path,
         &config.lexical_dir(),
@@ -132,7 +135,7 @@ fn search(config: &Config, maker: &Maker<'_>) -> std::result::Result<String, Not
     )
     .map_err(NotReady::Failed)?;
     let by_meaning = one(config, &engine, &Query::plain(QUERY), Mode::Vector, || {
-        maker.embed(QUERY)
+        configured.embed(QUERY)
     });
     let Some(hit) = by_meaning.map_err(NotReady::Failed)? else {
         return Err(NotReady::NoVectorOfTheIndex);

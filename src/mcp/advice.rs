@@ -1,10 +1,7 @@
 //! Advice for an agent about a failure. The hints of the command line name shell commands; an agent
-//! has tools, and a person who can run a command.
+//! has tools, and a person who can run a command. The kind of the fix decides, never its words.
 
-use local_agent_text::error::{ErrorCode, Failure};
-
-/// The name of the program at the start of a command.
-const PROGRAM: &str = "local-agent ";
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 /// Whether a server offers the tool with a name.
 pub(super) type Offers<'a> = &'a dyn Fn(&str) -> bool;
@@ -13,57 +10,57 @@ pub(super) type Offers<'a> = &'a dyn Fn(&str) -> bool;
 /// known.
 pub(super) fn advice(failure: &Failure, offers: Offers<'_>) -> Option<String> {
     let hint = failure.hint.as_deref()?;
-    // An option of the command line has the name of an argument.
-    if let Some((name, value)) = hint
-        .strip_prefix("--")
-        .and_then(|hint| hint.split_once(' '))
-    {
-        return Some(format!("pass `{name}` as in \"{value}\""));
+    if failure.code == ErrorCode::PathIsDirectory || failure.fix.is_command() {
+        return Some(in_place_of_command(failure, hint, offers));
     }
-    let is_in_words = failure.code != ErrorCode::PathIsDirectory && !hint.contains(PROGRAM);
-    Some(match is_in_words {
-        true => with_offered_tools(hint, offers),
-        false => in_place_of_command(failure, hint, offers),
+    Some(match &failure.fix {
+        // An option of the command line has the name of an argument.
+        Fix::PassArgument { name, example } => format!("pass `{name}` as in \"{example}\""),
+        Fix::ReadTextFile if !offers("read_text_file") => "call `get` for it".to_owned(),
+        Fix::SearchWithGrep if !offers("grep") => "call `search` with words of it".to_owned(),
+        Fix::ByPerson | Fix::ChangeSetting => of_person(&failure.fix, hint),
+        _ => hint.to_owned(),
     })
 }
 
 /// The advice in place of a command. If it needs a tool that is not offered, a person must run the
 /// command.
 fn in_place_of_command(failure: &Failure, hint: &str, offers: Offers<'_>) -> String {
-    let (tool, advice) = match failure.code {
-        ErrorCode::FileNotFound if hint.contains("local-agent index") => return of_person(hint),
-        ErrorCode::FileNotFound if hint.contains("local-agent get") => {
+    let (tool, advice) = match (failure.code, &failure.fix) {
+        (ErrorCode::FileNotFound, Fix::UpdateIndex | Fix::ConfigureByCommand) => {
+            return of_person(&failure.fix, hint);
+        }
+        (ErrorCode::FileNotFound, Fix::UseName(_)) | (ErrorCode::AmbiguousPath, _) => {
             (None, "make the same call with one of these names")
         }
-        ErrorCode::FileNotFound if offers("search") => {
+        (ErrorCode::FileNotFound, _) if offers("search") => {
             (Some("search"), "call `search` with words of the note")
         }
-        ErrorCode::FileNotFound => (Some("list_dir"), "call `list_dir` without a path"),
-        ErrorCode::AmbiguousPath => (None, "make the same call with one of these names"),
-        ErrorCode::SymbolNotFound => (
+        (ErrorCode::FileNotFound, _) => (Some("list_dir"), "call `list_dir` without a path"),
+        (ErrorCode::SymbolNotFound, _) => (
             None,
-            "make the same call with a name that the message lists, or without what is behind `#`",
+            "make the same call with a name that the message lists, or without what is after `#`",
         ),
-        ErrorCode::PathIsDirectory => (Some("list_dir"), "call `list_dir`"),
-        ErrorCode::RunNotFound | ErrorCode::RunIncomplete => (
+        (ErrorCode::PathIsDirectory, _) => (Some("list_dir"), "call `list_dir`"),
+        (ErrorCode::RunNotFound | ErrorCode::RunIncomplete, _) => (
             Some("ask"),
             "call `ask`, and verify with the `run_id` that it gives",
         ),
-        ErrorCode::InvalidArgs | ErrorCode::PathDenied if hint.contains("source list") => (
+        (ErrorCode::InvalidArgs | ErrorCode::PathDenied, Fix::ListSources) => (
             Some("status"),
             "call `status` to see the names of the sources",
         ),
-        ErrorCode::InvalidArgs if hint.contains("chunk key") => (
+        (ErrorCode::InvalidArgs, Fix::FindChunkKey) => (
             Some("search"),
             "call `search`: each hit has its `chunk_key`",
         ),
-        ErrorCode::InvalidArgs => (None, CHANGE_ARGUMENT),
-        ErrorCode::InvalidQuery => (None, "give it words"),
-        _ => return of_person(hint),
+        (ErrorCode::InvalidArgs, _) => (None, CHANGE_ARGUMENT),
+        (ErrorCode::InvalidQuery, _) => (None, "give it words"),
+        _ => return of_person(&failure.fix, hint),
     };
     match tool.is_none_or(offers) {
         true => advice.to_owned(),
-        false => of_person(hint),
+        false => of_person(&failure.fix, hint),
     }
 }
 
@@ -71,39 +68,13 @@ fn in_place_of_command(failure: &Failure, hint: &str, offers: Offers<'_>) -> Str
 pub(super) const CHANGE_ARGUMENT: &str =
     "change the argument that the message names; the tool's input schema describes all of them";
 
-/// A hint that names tools or settings, as far as an agent can follow it.
-fn with_offered_tools(hint: &str, offers: Offers<'_>) -> String {
-    if hint.contains("read_text_file") && !offers("read_text_file") {
-        return "call `get` for it".to_owned();
-    }
-    if hint.contains("with grep") && !offers("grep") {
-        return "call `search` with words of it".to_owned();
-    }
-    let is_for_a_person = hint.contains("configuration")
-        || ["set `", "raise `", "convert "]
-            .iter()
-            .any(|start| hint.starts_with(start));
-    match is_for_a_person {
-        true => of_person(hint),
-        false => hint.to_owned(),
-    }
-}
-
 /// What a person must do. A server reads its configuration when a client connects.
-fn of_person(hint: &str) -> String {
-    let changes_configuration = [
-        "configuration",
-        "`extensions",
-        "set `",
-        "raise `",
-        "init --here",
-        "source add",
-    ]
-    .iter()
-    .any(|words| hint.contains(words));
-    match changes_configuration {
-        true => format!("ask the person: {hint}; afterwards this server must be started again"),
-        false => format!("ask the person: {hint}"),
+fn of_person(fix: &Fix, hint: &str) -> String {
+    match fix {
+        Fix::ChangeSetting | Fix::ConfigureByCommand => {
+            format!("ask the person: {hint}; afterwards this server must be started again")
+        }
+        _ => format!("ask the person: {hint}"),
     }
 }
 
@@ -113,45 +84,75 @@ mod tests {
 
     #[test]
     fn an_agent_is_told_of_tools_and_a_person_of_commands() {
-        let failure = |code, hint: &str| Failure::new(code, "x").with_hint(hint);
-        let said = |code, hint: &str| advice(&failure(code, hint), &|_| true).unwrap();
-        let alone = |code, hint: &str| advice(&failure(code, hint), &|_| false).unwrap();
+        let said = |code, fix: Fix, hint: &str| {
+            advice(&Failure::new(code, "x").with_fix(fix, hint), &|_| true).unwrap()
+        };
+        let alone = |code, fix: Fix, hint: &str| {
+            advice(&Failure::new(code, "x").with_fix(fix, hint), &|_| false).unwrap()
+        };
         assert_eq!(
-            said(ErrorCode::RunNotFound, "local-agent runs list"),
+            said(
+                ErrorCode::RunNotFound,
+                Fix::RunCommand,
+                "local-agent runs list"
+            ),
             "call `ask`, and verify with the `run_id` that it gives"
         );
         assert_eq!(
-            said(ErrorCode::IndexMissing, "local-agent index"),
+            said(
+                ErrorCode::IndexMissing,
+                Fix::RunCommand,
+                "local-agent index"
+            ),
             "ask the person: local-agent index"
         );
         assert_eq!(
-            said(ErrorCode::InvalidArgs, "leave `limit` out"),
+            said(ErrorCode::InvalidArgs, Fix::Words, "leave `limit` out"),
             "leave `limit` out"
         );
-        for (hint, wanted) in [
-            ("--after 2026-01-31", "pass `after` as in \"2026-01-31\""),
+        let after = Fix::PassArgument {
+            name: "after".to_owned(),
+            example: "2026-01-31".to_owned(),
+        };
+        for (fix, hint, wanted) in [
             (
+                after,
+                "--after 2026-01-31",
+                "pass `after` as in \"2026-01-31\"",
+            ),
+            (
+                Fix::ListSources,
                 "local-agent source list",
                 "call `status` to see the names of the sources",
             ),
             (
+                Fix::FindChunkKey,
                 "a chunk key is up to 32 hexadecimal digits, as `local-agent query WORDS --json` shows",
                 "call `search`: each hit has its `chunk_key`",
             ),
         ] {
-            assert_eq!(said(ErrorCode::InvalidArgs, hint), wanted);
+            assert_eq!(said(ErrorCode::InvalidArgs, fix, hint), wanted);
         }
         assert_eq!(
-            alone(ErrorCode::RunNotFound, "local-agent runs list"),
+            alone(
+                ErrorCode::RunNotFound,
+                Fix::RunCommand,
+                "local-agent runs list"
+            ),
             "ask the person: local-agent runs list"
         );
         assert_eq!(
-            alone(ErrorCode::InvalidArgs, "read it with read_text_file"),
+            alone(
+                ErrorCode::InvalidArgs,
+                Fix::ReadTextFile,
+                "read it with read_text_file"
+            ),
             "call `get` for it"
         );
         assert_eq!(
             said(
                 ErrorCode::MemoryDisabled,
+                Fix::ChangeSetting,
                 "set `memory.enabled: true` in the configuration"
             ),
             "ask the person: set `memory.enabled: true` in the configuration; afterwards this server \

@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 80;
 /// `INVALID_ARGS` with the first field that does not fit.
 pub(super) fn fit(schema: &JsonObject, args: Value) -> Result<Value> {
     let Value::Object(given) = args else {
-        return Err(refused("the arguments are no object".to_owned()));
+        return Err(refused("the arguments are not an object".to_owned()));
     };
     let empty = Map::new();
     let known = schema.get("properties").and_then(Value::as_object);
@@ -170,7 +170,7 @@ mod tests {
         .map(|args| fit(&schema(), args).unwrap_err().message)
         .collect();
         insta::assert_snapshot!(told.join("\n"), @r"
-        the arguments are no object
+        the arguments are not an object
         `query` is missing
         `query` must be text
         `query` is missing

@@ -43,7 +43,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use local_agent_agent::ask::Day;
 use local_agent_agent::config::Loaded;
-use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::operations::root_identity::RootIdentities;
 use local_agent_agent::operations::{self, Library};
 use local_agent_agent::tools::{Audit, Tool, ToolFactory};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
@@ -71,14 +71,14 @@ pub struct Service {
     pub loaded: Loaded,
     /// The notes hidden from agents; `None`: they see everything.
     pub private: Option<Arc<PrivateNotes>>,
-    /// The index and the models, which stay open: see [`Library::that_stays`].
+    /// The index and the models, which stay open: see [`Library::for_server`].
     pub library: Library,
     /// Makes the file tools; those listed in `mcp.tools` are offered.
     pub files: ToolFactory,
     /// The log for calls.
     pub audit: Arc<Audit>,
     /// The folders that the kernel confines this process to; `None` if it does not.
-    pub confined_to: Option<Standing>,
+    pub confined_to: Option<RootIdentities>,
     /// The five root folders named in records.
     pub roots: Map<String, Value>,
     /// Messages for people; never written to the protocol's stream.
@@ -107,7 +107,7 @@ impl Service {
     /// # Errors
     /// `FILE_READ_ERROR` when this process is confined to the folder that was replaced.
     pub fn whole_sandbox(&self) -> Result<Sandbox> {
-        if let Some(path) = self.confined_to.as_ref().and_then(Standing::replaced) {
+        if let Some(path) = self.confined_to.as_ref().and_then(RootIdentities::replaced) {
             let message = format!(
                 "{} was made again since this server started",
                 path.display()

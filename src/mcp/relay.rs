@@ -84,7 +84,7 @@ fn refused_address(url: &str, why: &str) -> Failure {
         ErrorCode::InvalidArgs,
         format!("`{url}` is not the address of a server: {why}"),
     )
-    .with_hint(SEE_ADDRESS)
+    .with_command(SEE_ADDRESS)
 }
 
 /// A running server, and the token for it.
@@ -318,8 +318,8 @@ impl FarServer {
     /// A failure to reach the server, with advice.
     fn explained(&self, failure: Failure) -> Failure {
         match failure.code {
-            ErrorCode::ServerUnreachable => failure.with_hint(START_OR_SEE),
-            ErrorCode::ServerError => failure.with_hint(SEE_ADDRESS),
+            ErrorCode::ServerUnreachable => failure.with_command(START_OR_SEE),
+            ErrorCode::ServerError => failure.with_command(SEE_ADDRESS),
             _ => failure,
         }
     }
@@ -329,7 +329,7 @@ impl FarServer {
             "The server {} refuses the token.",
             origin(&self.address.endpoint)
         );
-        Failure::new(ErrorCode::ServerUnauthorized, message).with_hint(
+        Failure::new(ErrorCode::ServerUnauthorized, message).with_command(
             "set LOCAL_AGENT_SERVER_TOKEN to what `local-agent serve token` prints where that server runs",
         )
     }
@@ -343,12 +343,12 @@ impl FarServer {
         let why: String = why.chars().take(LONGEST_REASON).collect();
         let server = origin(&self.address.endpoint);
         let message = format!("The server {server} refuses access: {why}.");
-        Failure::new(ErrorCode::ServerUnauthorized, message).with_hint(SEE_ADDRESS)
+        Failure::new(ErrorCode::ServerUnauthorized, message).with_command(SEE_ADDRESS)
     }
 
     fn stranger(&self, what: &str) -> Failure {
         let message = format!("The server {} {what}.", origin(&self.address.endpoint));
-        Failure::new(ErrorCode::ServerError, message).with_hint(SEE_ADDRESS)
+        Failure::new(ErrorCode::ServerError, message).with_command(SEE_ADDRESS)
     }
 
     fn hello(&self) -> std::sync::MutexGuard<'_, Hello> {

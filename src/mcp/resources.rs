@@ -12,7 +12,7 @@ use super::advice::advice;
 use super::page::{about, cursor, place};
 use super::{Service, server, tools};
 use local_agent_agent::operations::documents::{self, DocumentPiece};
-use local_agent_files::sandbox::{Address, Sandbox, What};
+use local_agent_files::sandbox::{Address, Sandbox, WalkOutcome};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{FileStamp, RelPath, SourceName};
 
@@ -23,7 +23,7 @@ const SCHEME: &str = "note://";
 const PAGE: usize = 500;
 
 /// Maximum size in bytes of a note that is returned whole; `get` reads longer ones in pages.
-const LONGEST: usize = 1 << 20;
+const MAX_RESOURCE_BYTES: usize = 1 << 20;
 
 /// Characters that stay unescaped in the path of an address, in addition to letters and digits.
 const PLAIN: &[u8] = b"/-._~!$&'()*+,;=:@";
@@ -43,7 +43,7 @@ pub(super) fn must_be_offered(service: &Service) -> std::result::Result<(), Erro
     if are_offered(service) {
         return Ok(());
     }
-    let why = "notes are no resources here: `mcp.operations` leaves `get` out";
+    let why = "notes are not resources here: `mcp.operations` leaves `get` out";
     Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None))
 }
 
@@ -51,7 +51,7 @@ pub(super) fn must_be_offered(service: &Service) -> std::result::Result<(), Erro
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new("note://{source}/{+path}", "note")
         .with_title("A note")
-        .with_description("A note as it stands on the disk now, by its source and its path in it.");
+        .with_description("A note as it is on the disk now, by its source and its path in it.");
     ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
@@ -102,7 +102,7 @@ fn notes(sandbox: &Sandbox) -> Result<Vec<(Address, u64)>> {
         .filter(|root| root.unavailable.is_none())
     {
         for entry in sandbox.documents(&root.name)? {
-            if let What::Found(stamp) = entry.what {
+            if let WalkOutcome::Found(stamp) = entry.what {
                 let at = Address {
                     source: root.name.clone(),
                     path: entry.path,
@@ -217,10 +217,13 @@ pub(super) fn read(service: &Service, uri: &str) -> Result<ReadResourceResult> {
 }
 
 fn is_short(piece: &DocumentPiece) -> Result<()> {
-    if piece.text.len() <= LONGEST {
+    if piece.text.len() <= MAX_RESOURCE_BYTES {
         return Ok(());
     }
-    let message = format!("{} is longer than {LONGEST} bytes", piece.address);
+    let message = format!(
+        "{} is longer than {MAX_RESOURCE_BYTES} bytes",
+        piece.address
+    );
     Err(Failure::new(ErrorCode::FileTooLarge, message)
         .with_hint("call `get`, which reads in pages"))
 }

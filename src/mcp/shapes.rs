@@ -174,7 +174,7 @@ pub(super) struct Covered {
     pub(super) embedded: u64,
 }
 
-/// Something that is behind the files or the index.
+/// Something older than the files or the index.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Behind {
     pub(super) why: String,
@@ -186,7 +186,7 @@ pub(super) struct Behind {
 pub(super) struct SearchHit {
     /// From 1, over all pages.
     pub(super) rank: usize,
-    /// What to write behind a sentence that rests on this.
+    /// What to write after a sentence that rests on this.
     pub(super) cite: String,
     pub(super) source: String,
     pub(super) rel_path: String,

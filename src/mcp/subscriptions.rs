@@ -1,4 +1,4 @@
-//! Subscriptions to notes: a client is told when a note that it named has changed.
+//! Subscriptions to notes: a client hears when a note that it named has changed.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

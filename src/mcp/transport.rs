@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _,
 use tokio::sync::Mutex;
 
 /// Maximum length of a line in bytes: twice the largest answer that `verify` accepts.
-const LONGEST: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Reads and writes lines.
 pub(super) struct Lines<R, W> {
@@ -100,7 +100,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
             }
             self.reader.consume(taken);
             let skipped = self.skipping;
-            if self.line.len() > LONGEST {
+            if self.line.len() > MAX_LINE_BYTES {
                 self.line = Vec::new();
                 self.skipping = true;
             }
@@ -195,7 +195,7 @@ where
                 Line::End => return None,
                 Line::TooLong => Refusal(
                     ErrorData::invalid_request(
-                        format!("the line is longer than {LONGEST} bytes"),
+                        format!("the line is longer than {MAX_LINE_BYTES} bytes"),
                         None,
                     ),
                     None,

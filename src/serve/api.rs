@@ -14,7 +14,9 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::guard::Visit;
 use super::reply::{Sent, object, refused, reply};
-use super::{Bodies, House, View, VisitorRole, WantedAnswer, WantedSearch, protocol, site};
+use super::{
+    Operations, ServerState, View, VisitorRole, WantedAnswer, WantedSearch, protocol, site,
+};
 use local_agent_agent::operations::privacy;
 use local_agent_agent::tools::{AuditRow, Caller};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -34,7 +36,7 @@ pub(super) fn is_for_anybody(path: &str) -> bool {
 }
 
 /// Answers a request that needs no token.
-pub(super) fn answer_anybody(house: &House, request: &Request<Bytes>) -> Sent {
+pub(super) fn answer_anybody(house: &ServerState, request: &Request<Bytes>) -> Sent {
     match request.uri().path() {
         _ if *request.method() != Method::GET => not_so(&Method::GET),
         "/enter" => enter(house, request.uri()),
@@ -54,7 +56,11 @@ fn role_for(path: &str) -> VisitorRole {
 }
 
 /// Answers an admitted request.
-pub(super) async fn answer(house: &Arc<House>, visit: Visit, request: Request<Bytes>) -> Sent {
+pub(super) async fn answer(
+    house: &Arc<ServerState>,
+    visit: Visit,
+    request: Request<Bytes>,
+) -> Sent {
     let (uri, path) = (request.uri(), request.uri().path());
     let needed = role_for(path);
     // The findings of doctor may name any note.
@@ -101,12 +107,11 @@ fn for_callers(failure: Failure) -> Failure {
 
 /// A fix that is a command is for whoever runs the server.
 fn for_the_operator(mut failure: Failure) -> Failure {
-    failure.hint = failure
-        .hint
-        .map(|hint| match hint.contains("local-agent ") {
-            true => format!("ask the person who runs this server: {hint}"),
-            false => hint,
-        });
+    if failure.fix.is_command() {
+        failure.hint = failure
+            .hint
+            .map(|hint| format!("ask the person who runs this server: {hint}"));
+    }
     failure
 }
 
@@ -122,7 +127,7 @@ fn too_little(visit: &Visit, path: &str, needed: VisitorRole) -> Sent {
     let message =
         format!("this token has the role `{role}`, and this address needs `{needed}`{all}");
     let failure = Failure::new(ErrorCode::AccessDenied, message)
-        .with_hint(format!("local-agent serve token add NAME --role {needed}"));
+        .with_command(format!("local-agent serve token add NAME --role {needed}"));
     match entered(&visit.view, path, "", Err(failure)) {
         Err(failure) => refused(StatusCode::FORBIDDEN, &failure),
         Ok(_) => nothing_here(),
@@ -137,7 +142,7 @@ fn health() -> Sent {
 }
 
 /// Admits a browser that opens a one-time link.
-fn enter(house: &House, uri: &Uri) -> Sent {
+fn enter(house: &ServerState, uri: &Uri) -> Sent {
     let key = in_query(uri, "key").unwrap_or_default();
     let cookie = match house.access.enter(&key) {
         Ok(cookie) => cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()),
@@ -146,9 +151,9 @@ fn enter(house: &House, uri: &Uri) -> Sent {
     let Some(cookie) = cookie else {
         let failure = Failure::new(
             ErrorCode::AccessDenied,
-            "this link was used, is too old, or is none of this server's",
+            "this link has been used, has expired, or belongs to another server",
         )
-        .with_hint("local-agent serve link prints a new one");
+        .with_command("local-agent serve link prints a new one");
         return refused(StatusCode::FORBIDDEN, &failure);
     };
     let mut response = object(StatusCode::SEE_OTHER, &json!({"ok": true}));
@@ -191,7 +196,7 @@ async fn runs(visit: &Visit, uri: &Uri) -> Result<Value> {
         Some(text) => text.parse().map_err(|_| {
             Failure::new(
                 ErrorCode::InvalidArgs,
-                "`limit` is no whole number from 0 on",
+                "`limit` is not a whole number from 0 on",
             )
             .with_hint("leave `limit` out")
         })?,
@@ -291,7 +296,7 @@ pub(super) async fn run(
     visit: &Visit,
     name: &'static str,
     subject: &str,
-    operation: impl FnOnce(&dyn Bodies, &AtomicBool) -> Result<Value> + Send + 'static,
+    operation: impl FnOnce(&dyn Operations, &AtomicBool) -> Result<Value> + Send + 'static,
 ) -> Result<Value> {
     let waiting = Waiting::default();
     let cancelled = Arc::clone(&waiting.0);

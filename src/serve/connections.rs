@@ -15,7 +15,7 @@ use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::running::Claim;
-use super::{House, TlsIdentity, guard};
+use super::{ServerState, TlsIdentity, guard};
 use local_agent_text::error::{ErrorCode, Failure};
 
 type Done<T> = local_agent_text::error::Result<T>;
@@ -38,13 +38,17 @@ pub(super) async fn listen(address: SocketAddr) -> Done<TcpListener> {
             ErrorCode::ConfigError,
             format!("{address} cannot be listened at: {e}"),
         )
-        .with_hint("local-agent serve --listen 127.0.0.1:0 takes a free port")
+        .with_command("local-agent serve --listen 127.0.0.1:0 takes a free port")
     })
 }
 
 /// Serves connections until a termination signal, or until somebody asks this server to end, and
 /// lets running requests finish.
-pub(super) async fn accept(listener: TcpListener, house: Arc<House>, claim: &Claim) -> Done<()> {
+pub(super) async fn accept(
+    listener: TcpListener,
+    house: Arc<ServerState>,
+    claim: &Claim,
+) -> Done<()> {
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let listeners = Arc::clone(&house.listeners);
@@ -87,7 +91,7 @@ pub(super) async fn accept(listener: TcpListener, house: Arc<House>, claim: &Cla
 /// Serves one connection; its permit is held until it has ended.
 async fn serve_one(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    house: Arc<House>,
+    house: Arc<ServerState>,
     watcher: Watcher,
     _place: Result<OwnedSemaphorePermit, AcquireError>,
 ) {

@@ -15,13 +15,13 @@ use tokio::sync::OwnedSemaphorePermit;
 use super::access::{Admitted, Visitor};
 use super::limits::{AT_ONCE_EACH, TooMany};
 use super::reply::{Sent, refused, reply};
-use super::{AT_ONCE, House, MOST_BYTES, View, api, page, site};
+use super::{AT_ONCE, MOST_BYTES, ServerState, View, api, page, site};
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::Sha256;
 
 /// Timeout for one request including its body and answer; a chat model on a slow machine takes
 /// minutes.
-pub(super) const LONGEST: Duration = Duration::from_secs(300);
+pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Timeout for receiving a body.
 const LONGEST_BODY: Duration = Duration::from_secs(20);
@@ -67,7 +67,7 @@ pub(super) struct Permits {
 #[cfg(test)]
 impl Permits {
     /// Permits of a server with a single one.
-    pub(super) fn of_nobody() -> Self {
+    pub(super) fn unlimited() -> Self {
         let all = Arc::new(tokio::sync::Semaphore::new(1));
         let all = all.try_acquire_owned().unwrap();
         Self {
@@ -85,7 +85,7 @@ struct HeldPermits {
 }
 
 /// Answers a request if it passes the checks.
-pub(super) async fn answer(house: Arc<House>, request: Request<Incoming>) -> Sent {
+pub(super) async fn answer(house: Arc<ServerState>, request: Request<Incoming>) -> Sent {
     let is_for_page = wants_page(&request);
     let mut response = match checked(&house, request).await {
         Ok((visit, request)) => in_time(&house, visit, request).await,
@@ -121,15 +121,15 @@ fn as_page(response: Sent, failure: &Failure) -> Sent {
     Sent::from_parts(parts, body)
 }
 
-async fn in_time(house: &Arc<House>, visit: Option<Visit>, request: Request<Bytes>) -> Sent {
+async fn in_time(house: &Arc<ServerState>, visit: Option<Visit>, request: Request<Bytes>) -> Sent {
     let Some(visit) = visit else {
         return api::answer_anybody(house, &request);
     };
     let roots = visit.view.service.roots.clone();
-    match tokio::time::timeout(LONGEST, api::answer(house, visit, request)).await {
+    match tokio::time::timeout(REQUEST_TIMEOUT, api::answer(house, visit, request)).await {
         Ok(response) => response,
         Err(_) => {
-            let message = format!("this took longer than {} s", LONGEST.as_secs());
+            let message = format!("this took longer than {} s", REQUEST_TIMEOUT.as_secs());
             let failure = Failure::new(ErrorCode::ServerBusy, message);
             reply(Err(failure), &roots)
         }
@@ -139,7 +139,7 @@ async fn in_time(house: &Arc<House>, visit: Option<Visit>, request: Request<Byte
 type Checked<T> = Result<T, Box<Sent>>;
 
 async fn checked(
-    house: &House,
+    house: &ServerState,
     request: Request<Incoming>,
 ) -> Checked<(Option<Visit>, Request<Bytes>)> {
     if !speaks_to_us(house, &request) {
@@ -166,7 +166,7 @@ async fn checked(
 }
 
 /// The visitor that makes the request, if it has access and is within its limits.
-fn visit(house: &House, request: &Request<Incoming>) -> Checked<Visit> {
+fn visit(house: &ServerState, request: &Request<Incoming>) -> Checked<Visit> {
     let failed = |failure| Box::new(reply(Err(failure), &Map::new()));
     let admitted = house.access.admits(request.headers()).map_err(failed)?;
     let Some(Admitted { visitor, token }) = admitted else {
@@ -239,7 +239,7 @@ fn deny(status: StatusCode, message: &str, hint: &str) -> Box<Sent> {
 
 /// Whether the request names this server: it has exactly one `Host`, and the same name in its
 /// request line if that contains one.
-fn speaks_to_us(house: &House, request: &Request<Incoming>) -> bool {
+fn speaks_to_us(house: &ServerState, request: &Request<Incoming>) -> bool {
     let mut hosts = request.headers().get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
         return false;
@@ -252,7 +252,7 @@ fn speaks_to_us(house: &House, request: &Request<Incoming>) -> bool {
 /// Whether a browser reports that the request comes from another site. `Sec-Fetch-Site` also
 /// reveals requests from another port of this machine, with which the browser would send the
 /// cookie.
-fn comes_from_elsewhere(house: &House, headers: &HeaderMap) -> bool {
+fn comes_from_elsewhere(house: &ServerState, headers: &HeaderMap) -> bool {
     headers
         .get_all(header::ORIGIN)
         .iter()
@@ -266,7 +266,7 @@ fn is_other_site(value: &HeaderValue) -> bool {
 }
 
 /// Whether the origin is not one of this server's.
-fn is_foreign_origin(house: &House, value: &HeaderValue) -> bool {
+fn is_foreign_origin(house: &ServerState, value: &HeaderValue) -> bool {
     !value.to_str().is_ok_and(|o| house.names.is_origin(o))
 }
 

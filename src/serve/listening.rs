@@ -1,6 +1,6 @@
-//! Streams on which a client of the protocol is told of changed notes. Such a stream may stay open
+//! Streams that report changed notes to clients of the protocol. Such a stream may stay open
 //! for days, so it holds no permit of a request; the number of streams has its own limit. Each second
-//! it is decided anew whether its token still has access.
+//! its token is checked again.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -24,12 +24,12 @@ use tokio::sync::oneshot;
 
 use super::guard::Visit;
 use super::reply::Sent;
-use super::{House, View};
+use super::{ServerState, View};
 use crate::mcp::Subscriptions;
 use local_agent_text::types::Sha256;
 
 /// Maximum number of streams of one token, and of all: half of the connections.
-const MOST: (usize, usize) = (16, 32);
+const MAX_STREAMS: (usize, usize) = (16, 32);
 
 /// The interval at which the access of a stream is checked.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
@@ -52,7 +52,7 @@ impl Listeners {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let all: usize = open.values().sum();
         let own = open.entry(token).or_default();
-        if *own >= MOST.0 || all >= MOST.1 {
+        if *own >= MAX_STREAMS.0 || all >= MAX_STREAMS.1 {
             return None;
         }
         *own += 1;
@@ -89,7 +89,7 @@ impl Drop for StreamPlace {
 
 /// The client of a stream, as its request identified it.
 struct Listener {
-    house: Arc<House>,
+    house: Arc<ServerState>,
     headers: HeaderMap,
     token: Sha256,
     /// The session that the stream belongs to, if it does.
@@ -114,7 +114,7 @@ impl Listener {
 
 /// Opens the stream of a session; `None` if the token has as many streams as it may.
 pub(super) fn open(
-    house: &Arc<House>,
+    house: &Arc<ServerState>,
     visit: &Visit,
     (session, subscriptions): (String, Arc<Subscriptions>),
     headers: &HeaderMap,
@@ -191,7 +191,7 @@ impl Body for Messages {
 /// The answer of the library to `subscriptions/listen`, with a body that ends when the client is no
 /// longer admitted or what it may see has changed; `None` if the token has as many streams as it may.
 pub(super) async fn listen(
-    house: &Arc<House>,
+    house: &Arc<ServerState>,
     visit: &Visit,
     session: Option<String>,
     request: hyper::Request<Bytes>,
@@ -247,7 +247,7 @@ impl<B: Body + Unpin> Body for AdmittedBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         if self.body.is_some() && Pin::new(&mut self.ended).poll(context).is_ready() {
-            // A dropped body cancels the work behind it.
+            // A dropped body cancels its work.
             self.body = None;
         }
         match &mut self.body {

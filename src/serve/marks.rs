@@ -129,7 +129,7 @@ fn word_end(rest: &str, first: char) -> usize {
         .unwrap_or(rest.len())
 }
 
-/// Whether the words stand here, as whole words.
+/// Whether the words are here, as whole words.
 fn stands_at(text: &str, at: usize, words: &str) -> bool {
     let is_inside = |outer: Option<char>, inner: Option<char>| match (outer, inner) {
         (Some(outer), Some(inner)) => {
@@ -145,7 +145,7 @@ fn stands_at(text: &str, at: usize, words: &str) -> bool {
         && !is_inside(after.chars().next(), words.chars().next_back())
 }
 
-/// Adds a part. Parts of the same kind, and what stands between two marked words, become one.
+/// Adds a part. Parts of the same kind, and what is between two marked words, become one.
 fn join(ends: &mut Vec<(usize, Option<Mark>)>, text: &str, (end, mark): (usize, Option<Mark>)) {
     if let [.., (before, Some(Mark::Same)), (gap, None)] = ends[..]
         && mark == Some(Mark::Same)

@@ -28,7 +28,7 @@
 //! | `reply` | results and failures as HTTP |
 //! | `tls` | the certificate and its key |
 //! | `running` | the one server of a state folder |
-//! | `listening` | streams on which a client is told of changed notes |
+//! | `listening` | streams that report changed notes |
 //! | `connections` | listening and shutdown |
 
 mod access;
@@ -176,7 +176,7 @@ impl From<Within> for Limits {
 }
 
 /// The operations. Each returns the object that the command line prints with `--json`.
-pub(crate) trait Bodies: Send + Sync + 'static {
+pub(crate) trait Operations: Send + Sync + 'static {
     /// The result of `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
     /// The result of `ask --json`. Stops with `CANCELLED` if the flag is set; `tell` receives each
@@ -185,7 +185,7 @@ pub(crate) trait Bodies: Send + Sync + 'static {
         &self,
         wanted: &WantedAnswer,
         cancelled: &AtomicBool,
-        tell: &dyn Fn(AskNews),
+        tell: &dyn Fn(AskEvent),
     ) -> Result<Value>;
     /// The result of `get --json`.
     fn get(&self, address: &str) -> Result<Value>;
@@ -210,7 +210,7 @@ pub(crate) trait Bodies: Send + Sync + 'static {
 
 /// What is reported before an answer is final.
 #[derive(Debug, Clone)]
-pub(crate) enum AskNews {
+pub(crate) enum AskEvent {
     Step(AskStep),
     Sentence(PassedSentence),
 }
@@ -240,7 +240,7 @@ pub(crate) enum AskStep {
 /// The data that one visitor may see, and the operations on them.
 pub(crate) struct View {
     service: Arc<mcp::Service>,
-    bodies: Box<dyn Bodies>,
+    bodies: Box<dyn Operations>,
     protocol: StreamableHttpService<mcp::Server, NeverSessionManager>,
 }
 
@@ -248,7 +248,7 @@ impl View {
     /// The operations of `service`; `asked_by` is the visitor's name in records of runs.
     pub(crate) fn new(
         service: Arc<mcp::Service>,
-        bodies: Box<dyn Bodies>,
+        bodies: Box<dyn Operations>,
         asked_by: &str,
     ) -> Arc<Self> {
         let protocol = mcp::over_http(&service, MOST_BYTES, asked_by);
@@ -270,7 +270,7 @@ pub(crate) trait Views: Send + Sync + 'static {
 }
 
 /// The shared state of all requests.
-struct House {
+struct ServerState {
     views: Box<dyn Views>,
     names: Names,
     access: Access,
@@ -324,7 +324,7 @@ pub(crate) fn serve(
             .then(|| invite(&settings.state_dir, None))
             .transpose()?
             .map(|key| link(&url, &key));
-        let house = Arc::new(House {
+        let house = Arc::new(ServerState {
             views,
             names: Names::new(address, settings.behind_proxy.as_deref(), tls.clone()),
             tls,

@@ -86,10 +86,11 @@ pub(super) fn check(settings: &Settings) -> Result<()> {
     if let Some(name) = &settings.behind_proxy
         && (name.is_empty() || name.contains(['/', '@', ' ']))
     {
-        return Err(
-            Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is no host name"))
-                .with_hint("give the name alone: --behind-proxy notes.example.org"),
-        );
+        return Err(Failure::new(
+            ErrorCode::InvalidArgs,
+            format!("`{name}` is not a host name"),
+        )
+        .with_hint("give the name alone: --behind-proxy notes.example.org"));
     }
     let is_secure = settings.behind_proxy.is_some() || settings.tls.is_some();
     if settings.listen.ip().is_loopback() || is_secure {

@@ -1,5 +1,5 @@
 //! Messages of the Model Context Protocol over HTTP. A client may begin a session with
-//! `initialize`; a message without the id of one stands for itself.
+//! `initialize`; a message without the id of one is on its own.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::guard::{LONGEST, Visit};
+use super::guard::{REQUEST_TIMEOUT, Visit};
 use super::reply::{Sent, object, refused, reply};
 use super::sessions::RunningRequest;
 use super::stream::TimedBody;
-use super::{House, listening};
+use super::{ServerState, listening};
 use crate::mcp::{self, ClientName};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
@@ -37,17 +37,21 @@ enum Meaning {
     Request(RequestId),
     /// The client cancels a request.
     Cancel(RequestId),
-    /// The client wants to be told of changes of a note.
+    /// The client wants to hear of changes of a note.
     Subscribe(RequestId, String),
     /// It no longer wants to.
     Unsubscribe(RequestId, String),
-    /// The client wants to be told of changes on the stream of this answer.
+    /// The client wants to hear of changes on the stream of this answer.
     Listen,
     Other,
 }
 
 /// Answers a message of the protocol, or ends a session.
-pub(super) async fn answer(house: &Arc<House>, visit: &Visit, request: Request<Bytes>) -> Sent {
+pub(super) async fn answer(
+    house: &Arc<ServerState>,
+    visit: &Visit,
+    request: Request<Bytes>,
+) -> Sent {
     let session = match session_of(request.headers()) {
         Some(id) if !house.sessions.has(&id, visit.token, Instant::now()) => {
             return no_such_session();
@@ -83,7 +87,7 @@ fn session_of(headers: &HeaderMap) -> Option<String> {
 }
 
 async fn posted(
-    house: &Arc<House>,
+    house: &Arc<ServerState>,
     visit: &Visit,
     session: Option<String>,
     request: Request<Bytes>,
@@ -174,14 +178,14 @@ fn meaning_of(body: &[u8]) -> std::result::Result<Meaning, Box<Sent>> {
 }
 
 /// Passes a message to the library. The permits are held until both the work and the answer have
-/// ended, and an answer in steps ends after [`LONGEST`], like any other request. A cancelled request
+/// ended, and an answer in steps ends after [`REQUEST_TIMEOUT`], like any other request. A cancelled request
 /// gets no answer, as the protocol wants it: the body ends there.
 async fn passed_on(
     visit: &Visit,
     mut running: Option<RunningRequest>,
     request: Request<Bytes>,
 ) -> Sent {
-    let until = tokio::time::Instant::now() + LONGEST;
+    let until = tokio::time::Instant::now() + REQUEST_TIMEOUT;
     let mut request = request.map(Full::new);
     // The extensions of a request reach the thread that does its work.
     request.extensions_mut().insert(visit.permits.clone());
@@ -199,7 +203,12 @@ async fn passed_on(
 }
 
 /// Begins a session if the library accepted the client, and names it in the response.
-async fn with_session(house: &House, visit: &Visit, client: ClientName, response: Sent) -> Sent {
+async fn with_session(
+    house: &ServerState,
+    visit: &Visit,
+    client: ClientName,
+    response: Sent,
+) -> Sent {
     let (mut parts, body) = response.into_parts();
     // The body is infallible.
     let body = body.collect().await.unwrap_or_default().to_bytes();
@@ -213,11 +222,11 @@ async fn with_session(house: &House, visit: &Visit, client: ClientName, response
     Response::from_parts(parts, Full::new(body).boxed())
 }
 
-fn new_session(house: &House, visit: &Visit, client: ClientName) -> Result<HeaderValue> {
+fn new_session(house: &ServerState, visit: &Visit, client: ClientName) -> Result<HeaderValue> {
     let now = Instant::now();
     let id = house.sessions.begin(visit.token, Some(client), now)?;
     HeaderValue::from_str(&id)
-        .map_err(|e| Failure::internal(format!("the id of a session is no header: {e}")))
+        .map_err(|e| Failure::internal(format!("the id of a session is not a header: {e}")))
 }
 
 fn no_such_session() -> Sent {

@@ -91,7 +91,7 @@ fn refuse_second_in(folder: &StateDirectory) -> Result<()> {
         format!(" at {} (process {})", one.url, one.pid)
     });
     let message = format!("a server of this state folder runs already{at}");
-    Err(Failure::new(ErrorCode::Locked, message).with_hint("local-agent serve stop"))
+    Err(Failure::new(ErrorCode::Locked, message).with_command("local-agent serve stop"))
 }
 
 fn is_held(folder: &StateDirectory) -> bool {
@@ -134,7 +134,7 @@ impl Claim {
     /// Records the address of this server.
     pub(super) fn announce(&self, server: &RunningServer) -> Result<()> {
         let text = serde_json::to_string(server)
-            .map_err(|e| Failure::internal(format!("an address is no JSON: {e}")))?;
+            .map_err(|e| Failure::internal(format!("an address is not JSON: {e}")))?;
         self.folder
             .replace(FILE, (text + "\n").as_bytes())
             .map_err(|e| lost(self.folder.path(), FILE, &e))

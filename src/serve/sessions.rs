@@ -1,8 +1,8 @@
-//! Sessions of the Model Context Protocol. Two clients with the same token are told apart by their
+//! Sessions of the Model Context Protocol. Two clients with the same token are distinguished by their
 //! sessions, so a client can cancel its own requests and nobody else's.
 //!
 //! A session contains nothing of a note's text: only the token that began it, the requests that are
-//! running, and the addresses of the notes to which it subscribed. What a request may see is decided anew for each, by its token.
+//! running, and the addresses of the notes to which it subscribed. Each request is checked again by its token.
 
 use std::collections::HashMap;
 use std::future::Future as _;

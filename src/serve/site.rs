@@ -13,7 +13,7 @@ use super::guard::Visit;
 use super::page::{self, Shell};
 use super::reply::{Sent, refused, status};
 use super::{
-    Bodies, VisitorRole, WantedAnswer, WantedSearch, Within, page_note, page_proof, page_runs,
+    Operations, VisitorRole, WantedAnswer, WantedSearch, Within, page_note, page_proof, page_runs,
     page_state, stream,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -166,7 +166,7 @@ fn asked_in_steps(visit: &Visit, uri: &Uri) -> Sent {
 }
 
 /// An answer with the current text of each evidence item; empty if it cannot be read.
-pub(super) fn with_passages(bodies: &dyn Bodies, mut answer: Value) -> Result<Value> {
+pub(super) fn with_passages(bodies: &dyn Operations, mut answer: Value) -> Result<Value> {
     let items = answer["evidence"].as_array().into_iter().flatten();
     let words = items.map(|item| {
         let address = page::lines_of(item)?;

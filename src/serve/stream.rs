@@ -23,11 +23,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, Interval, Sleep, interval, sleep_until};
 
 use super::api::{Waiting, entered, subject_of};
-use super::guard::{LONGEST, Permits, Visit};
+use super::guard::{Permits, REQUEST_TIMEOUT, Visit};
 use super::page::{self, Shell};
 use super::reply::Sent;
 use super::sessions::RunningRequest;
-use super::{AskNews, AskStep, PassedSentence, WantedAnswer, page_proof, site};
+use super::{AskEvent, AskStep, PassedSentence, WantedAnswer, page_proof, site};
 use local_agent_text::error::Result;
 
 /// The interval at which a message is sent while nothing happens, so that a closed connection is
@@ -115,7 +115,7 @@ impl<B: Body + Unpin> Body for TimedBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<std::result::Result<Frame<B::Data>, B::Error>>> {
         if self.is_over(context) {
-            // A dropped body cancels the work behind it.
+            // A dropped body cancels its work.
             self.body = None;
         }
         match &mut self.body {
@@ -157,7 +157,7 @@ pub(super) fn answer(visit: &Visit, shell: Shell, wanted: WantedAnswer) -> Sent 
     let events = Events {
         receiver,
         tick: interval(STILL_HERE),
-        until: Instant::now() + LONGEST,
+        until: Instant::now() + REQUEST_TIMEOUT,
         _waiting: waiting,
     };
     let mut response = Response::new(events.boxed());
@@ -167,15 +167,15 @@ pub(super) fn answer(visit: &Visit, shell: Shell, wanted: WantedAnswer) -> Sent 
 }
 
 /// Sends what is reported before the answer. A step that equals the one before is not sent again.
-fn report(sender: &UnboundedSender<Bytes>, last: &RefCell<Option<AskStep>>, news: AskNews) {
+fn report(sender: &UnboundedSender<Bytes>, last: &RefCell<Option<AskStep>>, news: AskEvent) {
     match news {
-        AskNews::Step(step) => {
+        AskEvent::Step(step) => {
             if last.borrow().as_ref() != Some(&step) {
                 send(sender, "step", &step);
             }
             last.replace(Some(step));
         }
-        AskNews::Sentence(sentence) => send(sender, "sentence", &sentence),
+        AskEvent::Sentence(sentence) => send(sender, "sentence", &sentence),
     }
 }
 
@@ -250,11 +250,11 @@ mod tests {
             let endless = Events {
                 receiver,
                 tick: interval(Duration::from_millis(1)),
-                until: Instant::now() + LONGEST,
+                until: Instant::now() + REQUEST_TIMEOUT,
                 _waiting: waiting,
             };
             let until = Instant::now() + Duration::from_millis(20);
-            let mut body = TimedBody::new(endless, until, None, Permits::of_nobody());
+            let mut body = TimedBody::new(endless, until, None, Permits::unlimited());
             while body.frame().await.is_some() {}
             assert!(Instant::now() >= until);
             assert!(sender.is_closed());

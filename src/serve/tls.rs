@@ -87,7 +87,7 @@ impl TlsIdentity {
         let [chain, secret] = read(certificate, key)?;
         let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(&chain)
             .collect::<std::result::Result<_, _>>()
-            .map_err(|e| wrong(format!("{} is no PEM file: {e}", certificate.display())))?;
+            .map_err(|e| wrong(format!("{} is not a PEM file: {e}", certificate.display())))?;
         let Some(own) = chain.first().cloned() else {
             let file = certificate.display();
             return Err(wrong(format!("{file} holds no certificate in PEM form")));

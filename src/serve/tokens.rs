@@ -150,7 +150,7 @@ pub(crate) fn add_token(
         if tokens.iter().any(|known| known.name == name) {
             let message = format!("there is already a token called `{name}`");
             return Err(Failure::new(ErrorCode::InvalidArgs, message)
-                .with_hint(format!("local-agent serve token remove {name}")));
+                .with_command(format!("local-agent serve token remove {name}")));
         }
         tokens.push(NamedToken {
             name: name.to_owned(),
@@ -183,7 +183,7 @@ pub(crate) fn remove_token(state_dir: &Path, name: &str) -> Result<()> {
 pub(super) fn unknown_token(name: &str) -> Failure {
     let shown: String = name.chars().filter(|c| !c.is_control()).collect();
     let message = format!("there is no token called `{shown}`");
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent serve token list")
+    Failure::new(ErrorCode::InvalidArgs, message).with_command("local-agent serve token list")
 }
 
 /// Changes the file while no other process can change it.
@@ -216,7 +216,7 @@ fn check_name(name: &str) -> Result<()> {
         "a name begins with a letter or a digit and has up to {LONGEST_NAME} letters, digits, `-` and `_`"
     );
     Err(Failure::new(ErrorCode::InvalidArgs, message)
-        .with_hint("local-agent serve token add laptop --role search"))
+        .with_command("local-agent serve token add laptop --role search"))
 }
 
 /// Whether the name of a token may contain the character.

@@ -193,7 +193,7 @@ fn update(plan: &WatchOptions<'_>) -> Result<Option<(IndexSummary, Option<EmbedS
 /// Whether `embed` has anything to do. `embed` first checks every byte of the vectors, so it runs
 /// only if needed.
 fn is_behind(config: &Config, model: &EmbeddingModel) -> Result<bool> {
-    let library = Library::for_one(config, Some(model.clone()));
+    let library = Library::for_command(config, Some(model.clone()));
     library.with(|engine| {
         let coverage = engine.coverage()?;
         Ok(engine.stale()?.iter().any(|stale| stale.what == "vectors")

@@ -36,15 +36,26 @@ const MAY_USE: &[(&str, Modules)] = &[
     (
         "crates/index",
         &[
-            ("store", &[]),
-            ("lexical", &[]),
+            ("ids", &[]),
+            ("store", &["ids"]),
+            ("lexical", &["ids"]),
             ("search_load", &[]),
-            ("vectors", &["search_load"]),
+            ("vectors", &["ids", "search_load"]),
             ("profile", &["vectors"]),
-            ("indexing", &["store", "lexical", "vectors", "profile"]),
+            (
+                "indexing",
+                &["ids", "store", "lexical", "vectors", "profile"],
+            ),
             (
                 "retrieval",
-                &["store", "lexical", "search_load", "vectors", "profile"],
+                &[
+                    "ids",
+                    "store",
+                    "lexical",
+                    "search_load",
+                    "vectors",
+                    "profile",
+                ],
             ),
         ],
     ),
@@ -143,11 +154,22 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
+/// The file of `#[path = "file.rs"]`.
+fn named_path(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(pair) = &attribute.meta else {
+        return None;
+    };
+    let is_path = pair.path.is_ident("path");
+    let value = pair.value.to_token_stream().to_string();
+    is_path.then(|| value.trim_matches('"').to_owned())
+}
+
 /// Removes test-only code; `elsewhere` gets the names of test-only modules in separate files.
 fn without_tests(items: &mut Vec<Item>, elsewhere: &mut BTreeSet<String>) {
     for item in items.iter() {
         if let (Item::Mod(module), true) = (item, is_test_only(attributes(item))) {
-            elsewhere.insert(module.ident.to_string());
+            let file = module.attrs.iter().find_map(named_path);
+            elsewhere.insert(file.unwrap_or_else(|| module.ident.to_string()));
         }
     }
     items.retain(|item| !is_test_only(attributes(item)));
@@ -227,7 +249,15 @@ fn read_sources(package: &'static str) -> Vec<Source> {
         } else {
             file.with_extension("")
         };
-        test_modules.extend(elsewhere.into_iter().map(|name| folder.join(name)));
+        // A path is that of a file next to this one.
+        test_modules.extend(
+            elsewhere
+                .into_iter()
+                .map(|name| match name.strip_suffix(".rs") {
+                    Some(stem) => file.with_file_name(stem),
+                    None => folder.join(name),
+                }),
+        );
         let mut types = Vec::new();
         type_names(&parsed.items, &mut types);
         let tokens: String = parsed
@@ -395,6 +425,66 @@ fn an_example_is_told_from_plain_text() {
     ));
 }
 
+/// The paths that the `use` declarations of `code` import from `std`, with groups resolved:
+/// `std::fs` and `std::io` of `use std::{fs, io}`.
+fn imports_of_std(code: &str) -> Vec<String> {
+    let mut paths = Vec::new();
+    for (at, _) in code.match_indices("usestd::") {
+        let declaration = code[at + "use".len()..].split(';').next().unwrap();
+        resolve("", declaration, &mut paths);
+    }
+    paths
+}
+
+/// Adds the paths of one part of a `use` declaration.
+fn resolve(before: &str, part: &str, paths: &mut Vec<String>) {
+    let Some((head, group)) = part.split_once('{') else {
+        paths.push(
+            format!("{before}{part}")
+                .trim_end_matches("::self")
+                .to_owned(),
+        );
+        return;
+    };
+    let group = group.strip_suffix('}').unwrap_or(group);
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                resolve(&format!("{before}{head}"), &group[start..at], paths);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if start < group.len() {
+        resolve(&format!("{before}{head}"), &group[start..], paths);
+    }
+}
+
+/// Whether the code has this word, also as a path that a group imports.
+fn has_word(code: &str, word: &str) -> bool {
+    code.contains(word) || imports_of_std(code).iter().any(|path| path.contains(word))
+}
+
+#[test]
+fn the_groups_of_an_import_are_resolved() {
+    let code = "usestd::{fs,io::{self,Read},collections::BTreeMap};";
+    assert_eq!(
+        imports_of_std(code),
+        [
+            "std::fs",
+            "std::io",
+            "std::io::Read",
+            "std::collections::BTreeMap"
+        ]
+    );
+    assert!(has_word(code, "std::fs") && has_word(code, "io::Read"));
+    assert!(!has_word(code, "std::net"));
+}
+
 /// Fails for every file outside `homes` that contains one of `words`.
 fn only_in(homes: &[&str], words: &[&str], why: &str) {
     let mut found = Vec::new();
@@ -406,7 +496,7 @@ fn only_in(homes: &[&str], words: &[&str], why: &str) {
         found.extend(
             words
                 .iter()
-                .filter(|word| source.code.contains(*word))
+                .filter(|word| has_word(&source.code, word))
                 .map(|word| format!("{place}: {word}")),
         );
     }
@@ -425,10 +515,14 @@ fn only_cli_prints_reads_the_environment_or_exits() {
             "env::var",
             "env::args",
             "process::exit",
+            "io::stdin",
             "io::stdout",
             "io::stderr",
+            "env::current_dir",
+            "env::set_current_dir",
+            "Command::new",
         ],
-        "only cli/ prints, reads the environment or exits",
+        "only cli/ prints, reads the environment, starts programs or exits",
     );
 }
 
@@ -483,7 +577,7 @@ fn pure_packages_touch_neither_disk_nor_clock() {
                 .filter(|word| package != "crates/kernels" || **word != "thread::")
             {
                 assert!(
-                    !source.code.contains(word),
+                    !has_word(&source.code, word),
                     "{} is pure and must not use {word}",
                     source.place()
                 );
@@ -492,57 +586,282 @@ fn pure_packages_touch_neither_disk_nor_clock() {
     }
 }
 
+/// What a failure says is for people. Its code and the kind of its fix are for programs.
+#[test]
+fn no_decision_reads_the_words_of_a_failure() {
+    only_in(
+        &[],
+        &[
+            "hint.contains(",
+            "hint.starts_with(",
+            "hint.strip_prefix(",
+            "hint.as_deref()==",
+            ".message.contains(",
+            ".message.starts_with(",
+            ".message.strip_prefix(",
+            "_why.contains(",
+            "_why.starts_with(",
+        ],
+        "words of a failure are not compared",
+    );
+    only_in(
+        &[],
+        &["with_hint(\"local-agent", "with_hint(format!(\"local-agent"],
+        "a hint with a command is given with `with_command` or `with_fix`",
+    );
+}
+
+/// Fails for a home in which there is no source file.
+fn homes_exist(homes: &[&str]) {
+    for home in homes {
+        assert!(
+            SOURCES
+                .iter()
+                .any(|source| source.place().starts_with(home)),
+            "there is no `{home}`"
+        );
+    }
+}
+
 #[test]
 fn unsafe_stands_only_in_kernels_and_read_only_maps() {
+    const HOMES: [&str; 5] = [
+        "kernels/",
+        "index/vectors/kernels",
+        "index/vectors/map",
+        "index/vectors/mod",
+        "embed/models/map",
+    ];
+    homes_exist(&HOMES);
     only_in(
-        &[
-            "kernels/",
-            "index/vectors/kernels",
-            "index/vectors/map",
-            "index/vectors/mod",
-            "embed/models/map",
-            "index/lexical/readonly",
-        ],
+        &HOMES,
         &["allow(unsafe_code)", "unsafe{", "unsafefn"],
         "unsafe is allowed in SIMD kernels and in read-only file maps",
     );
 }
 
-/// Names of the fields of every struct in a file.
-fn field_names(file: &Path) -> Vec<String> {
-    let parsed = syn::parse_file(&fs::read_to_string(file).unwrap()).unwrap();
-    let structs = parsed.items.iter().filter_map(|item| match item {
-        Item::Struct(item) => Some(item),
-        _ => None,
-    });
-    structs
-        .flat_map(|item| &item.fields)
-        .filter_map(|field| field.ident.as_ref().map(ToString::to_string))
-        .collect()
+/// The files of a user are opened by the sandbox. Every other place opens files of the program, of
+/// models, or a file that the command line names.
+#[test]
+fn files_are_opened_only_where_it_is_said() {
+    const HOMES: [&str; 9] = [
+        "files/",
+        "embed/models/",
+        "index/lexical/",
+        "index/store/",
+        "index/vectors/",
+        "agent/config/raw.rs",
+        "agent/runs/",
+        "serve/tls.rs",
+        "cli/",
+    ];
+    homes_exist(&HOMES);
+    only_in(
+        &HOMES,
+        &[
+            "File::open",
+            "File::create",
+            "OpenOptions",
+            "fs::read(",
+            "fs::read_dir",
+            "fs::read_to_string",
+        ],
+        "a user's files are opened by the sandbox",
+    );
 }
 
-/// Whether `code` reads a field of this name.
-fn reads_field(code: &str, name: &str) -> bool {
-    let read = format!(".{name}");
-    code.match_indices(&read).any(|(at, _)| {
-        let next = code[at + read.len()..].chars().next();
-        next.is_none_or(|c| !(c.is_alphanumeric() || c == '_' || c == '('))
+/// A struct: its name, and its fields with the last name of their types.
+struct Fields {
+    name: String,
+    fields: Vec<(String, String)>,
+}
+
+/// A method of a struct: its name and its code without white space.
+struct Method {
+    name: String,
+    code: String,
+}
+
+/// Code without white space.
+fn tokens(code: &impl quote::ToTokens) -> String {
+    let text = code.to_token_stream().to_string();
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+fn parsed(file: &str) -> syn::File {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    syn::parse_file(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The last name of a type: `Vec` of `Vec<String>`.
+fn type_name(kind: &syn::Type) -> String {
+    match kind {
+        syn::Type::Path(path) => path.path.segments.last().unwrap().ident.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// The struct with this name in a file.
+fn fields_of(file: &syn::File, name: &str) -> Option<Fields> {
+    let item = file.items.iter().find_map(|item| match item {
+        Item::Struct(item) if item.ident == name => Some(item),
+        _ => None,
+    })?;
+    let fields = item.fields.iter().filter_map(|field| {
+        let name = field.ident.as_ref()?.to_string();
+        Some((name, type_name(&field.ty)))
+    });
+    Some(Fields {
+        name: name.to_owned(),
+        fields: fields.collect(),
+    })
+}
+
+/// The methods of all structs in a file that have this name.
+fn methods_of(file: &syn::File, name: &str) -> Vec<Method> {
+    let blocks = file.items.iter().filter_map(|item| match item {
+        Item::Impl(block) if block.trait_.is_none() && type_name(&block.self_ty) == name => {
+            Some(block)
+        }
+        _ => None,
+    });
+    let functions = blocks.flat_map(|block| &block.items);
+    let functions = functions.filter_map(|item| match item {
+        ImplItem::Fn(function) => Some(Method {
+            name: function.sig.ident.to_string(),
+            code: tokens(&function.block),
+        }),
+        _ => None,
+    });
+    functions.collect()
+}
+
+fn is_name_part(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Whether `code` reads the field `path`, such as `.index.max_chars` or `index.max_chars`. A call of
+/// a method, and a longer name, are no read.
+fn reads_field(code: &str, path: &str) -> bool {
+    code.match_indices(path).any(|(at, _)| {
+        let before = &code[..at];
+        let is_in_name = before.ends_with(|c| is_name_part(c) || c == '.');
+        // A keyword and the name after it are one word without white space.
+        let begins = path.starts_with('.')
+            || !is_in_name
+            || ["if", "in", "match", "return", "while"]
+                .iter()
+                .any(|keyword| before.ends_with(keyword));
+        let next = code[at + path.len()..].chars().next();
+        begins && next.is_none_or(|c| !is_name_part(c) && c != '(')
+    })
+}
+
+/// The names under which `code` has a section of the configuration: `let llm = &config.llm;`, or a
+/// parameter of its type.
+fn names_of_section(code: &str, section: &str, kind: &str) -> Vec<String> {
+    let patterns = [
+        format!(r"\blet(\w+)=&?[\w.]*\.{section};"),
+        format!(r"\b(\w+):&(?:'[a-z_]+)?{kind}\b"),
+    ];
+    let mut names = Vec::new();
+    for pattern in patterns {
+        let pattern = regex::Regex::new(&pattern).unwrap();
+        names.extend(pattern.captures_iter(code).map(|found| found[1].to_owned()));
+    }
+    names
+}
+
+/// Whether `code` takes a section apart and names the field: `let Index { max_chars, .. } = …`.
+fn takes_apart(code: &str, kind: &str, field: &str) -> bool {
+    let start = format!("let{kind}{{");
+    let parts = code.split(start.as_str()).skip(1);
+    let lists = parts.filter_map(|part| part.split_once('}'));
+    let mut names = lists.flat_map(|(list, _)| list.split(','));
+    names.any(|name| name.split(':').next() == Some(field))
+}
+
+/// Whether `code` reads a field of a section.
+fn reads_setting(code: &str, section: &str, kind: &str, field: &str) -> bool {
+    let by_name = |name: &String| reads_field(code, &format!("{name}.{field}"));
+    reads_field(code, &format!(".{section}.{field}"))
+        || takes_apart(code, kind, field)
+        || names_of_section(code, section, kind).iter().any(by_name)
+}
+
+/// The code outside the module `config`: what `config` itself does with a value, such as showing or
+/// checking it, is no use of it.
+fn code_outside_config() -> impl Iterator<Item = &'static str> {
+    let sources = SOURCES.iter();
+    let outside = sources.filter(|source| !source.place().starts_with("agent/config/"));
+    outside.map(|source| source.code.as_str())
+}
+
+/// Whether a method with this code is called outside the module `config`, and reads the field.
+fn is_read_by_method(methods: &[Method], reads: impl Fn(&str) -> bool) -> bool {
+    methods.iter().any(|method| {
+        let call = format!(".{}(", method.name);
+        reads(&method.code) && code_outside_config().any(|code| code.contains(&call))
     })
 }
 
 #[test]
 fn every_field_of_the_configuration_is_read() {
-    let file = "crates/agent/src/config/mod.rs";
-    let names = field_names(&Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
-    assert!(names.len() > 40);
-    let sources = &*SOURCES;
-    for name in names {
-        let read = sources
-            .iter()
-            .any(|source| reads_field(&source.code, &name));
-        assert!(read, "nobody reads the field `{name}` of {file}");
+    let file = parsed("crates/agent/src/config/mod.rs");
+    let security = parsed("crates/files/src/sandbox/policy.rs");
+    let config = fields_of(&file, "Config").unwrap();
+    let of_config = methods_of(&file, "Config");
+    let (mut settings, mut dead) = (0, Vec::new());
+    for (section, kind) in &config.fields {
+        let from = if kind == "Security" { &security } else { &file };
+        let is_read = code_outside_config().any(|code| reads_field(code, &format!(".{section}")))
+            || is_read_by_method(&of_config, |code| {
+                reads_field(code, &format!("self.{section}"))
+            });
+        if !is_read {
+            dead.push(format!("{}.{section}", config.name));
+        }
+        let Some(fields) = fields_of(from, kind) else {
+            continue;
+        };
+        let methods = methods_of(from, kind);
+        for (field, _) in &fields.fields {
+            settings += 1;
+            let is_read = code_outside_config()
+                .any(|code| reads_setting(code, section, kind, field))
+                || is_read_by_method(&of_config, |code| reads_setting(code, section, kind, field))
+                || is_read_by_method(&methods, |code| reads_field(code, &format!("self.{field}")));
+            if !is_read {
+                dead.push(format!("{section}.{field}"));
+            }
+        }
     }
-    assert!(!reads_field("config.lexical_keys", "lexical_k"));
+    assert!(settings > 50, "only {settings} settings were found");
+    assert!(dead.is_empty(), "nobody reads {dead:?}");
+}
+
+#[test]
+fn a_setting_is_not_read_by_a_field_of_the_same_name() {
+    let reads = |code| reads_setting(code, "retrieve", "Retrieve", "lexical_k");
+    assert!(reads("config.retrieve.lexical_k"));
+    assert!(reads("letone=&config.retrieve;f(one.lexical_k)"));
+    assert!(reads("fnf(settings:&Retrieve)->usize{settings.lexical_k}"));
+    assert!(reads(
+        "fnf<'a>(settings:&'aRetrieve)->usize{settings.lexical_k}"
+    ));
+    assert!(reads(
+        "letRetrieve{fusion,lexical_k:k,..}=&config.retrieve;"
+    ));
+    for code in [
+        "config.retrieve.lexical_keys",
+        "config.index.lexical_k",
+        "other.lexical_k",
+        "config.retrieve.lexical_k()",
+        "letone=&config.retrieve;f(none.lexical_k)",
+        "letIndex{lexical_k}=&config.index;",
+    ] {
+        assert!(!reads(code), "{code}");
+    }
 }
 
 #[test]

@@ -479,7 +479,7 @@ fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
     );
     assert!(
         run.stderr
-            .contains("extractive: `other` is configured and is not at hand"),
+            .contains("extractive: `other` is configured and not available"),
         "{}",
         run.stderr
     );

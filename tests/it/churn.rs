@@ -596,7 +596,7 @@ pub(crate) fn assert_same(left: &[String], right: &[String]) {
 /// Every chunk of the index is, byte for byte, at the position that its row names, in the version
 /// of the file that was indexed.
 pub(crate) fn check_rows(index: &IndexReader, versions: &Path) -> usize {
-    let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
+    let ids: Vec<_> = index.all_chunk_ids().unwrap().iter().collect();
     let chunks = index.chunks(&ids).unwrap();
     for chunk in &chunks {
         check_chunk(chunk, versions);

@@ -89,8 +89,8 @@ fn read(state: &State, versions: &Path, fingerprint: &Fingerprint, dice: &mut Di
     match dice.below(8) {
         0 => {
             let index = IndexReader::required(&state.index_db()).unwrap();
-            let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
-            let some: Vec<i64> = (0..5)
+            let ids: Vec<_> = index.all_chunk_ids().unwrap().iter().collect();
+            let some: Vec<_> = (0..5)
                 .filter_map(|_| ids.get(dice.below(ids.len().max(1))).copied())
                 .collect();
             let chunks = index.chunks(&some).unwrap();

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use local_agent_index::ids::{ChunkId, RowId as _};
 use local_agent_index::store::IndexReader;
 
 use crate::harness::World;
@@ -49,7 +50,7 @@ const DEFECTS: &[(u8, &str, &[&str])] = &[
     ),
     (
         8,
-        "the model's window was nobody's business",
+        "the program did not set the model's context window",
         &[
             "w8_ollama_is_asked_with_a_window_a_seed_and_a_limit",
             "w8_a_prompt_that_was_cut_is_asked_again_with_half_the_evidence",
@@ -420,7 +421,7 @@ fn w18_more_candidates_than_a_database_takes_parameters() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n"), ("b.md", "# B\n\nTwo.\n")]);
     world.ok(&["index"]);
     let index = IndexReader::required(&world.state().join("index.sqlite")).unwrap();
-    let ids: Vec<i64> = (1..=100_000).collect();
+    let ids: Vec<ChunkId> = (1..=100_000).map(ChunkId::from_row).collect();
     assert_eq!(index.chunks(&ids).unwrap().len(), 2);
 }
 

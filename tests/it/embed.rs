@@ -325,7 +325,8 @@ fn a_network_that_candle_computes_makes_vectors_and_says_its_precision() {
     let world = with_tiny_model("modernbert");
     let own = world.root().join("own.yaml");
     let run = world.ok(&["embed", "--config", own.to_str().unwrap()]);
-    let said = "computed in f32: `embed.precision` is for BERT networks, and `tiny` is none";
+    let said =
+        "computed in f32: `embed.precision` applies only to BERT networks, and `tiny` is not one";
     assert!(run.stdout.contains(said), "{}", run.stdout);
     let again = embed_with_own(&world);
     assert_eq!(

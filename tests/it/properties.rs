@@ -112,7 +112,7 @@ impl Folder {
 
     pub(crate) fn chunks(&self, state: &State) -> Vec<ChunkRecord> {
         let index = IndexReader::required(&state.index_db()).unwrap();
-        let ids: Vec<i64> = index.all_chunk_ids().unwrap().iter().collect();
+        let ids: Vec<_> = index.all_chunk_ids().unwrap().iter().collect();
         index.chunks(&ids).unwrap()
     }
 }

@@ -22,5 +22,5 @@ use local_agent_text::error::{ErrorCode, Failure};
 
 /// A set that cannot be used, or an empty measurement.
 fn invalid(message: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval --help")
+    Failure::new(ErrorCode::EvalError, message).with_command("local-agent eval --help")
 }

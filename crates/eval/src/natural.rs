@@ -68,7 +68,7 @@ pub struct NaturalRow {
 
 /// A set that cannot be measured.
 fn invalid(message: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::EvalError, message).with_hint("local-agent eval natural --help")
+    Failure::new(ErrorCode::EvalError, message).with_command("local-agent eval natural --help")
 }
 
 /// Reads a set: one row per line.

@@ -58,7 +58,7 @@ pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
         return Ok(String::new());
     }
     serde_json::from_str::<IgnoredAny>(json)
-        .map_err(|error| NoText::broken(format!("it is no JSON: {error}")))?;
+        .map_err(|error| NoText::broken(format!("it is not JSON: {error}")))?;
     let elements = elements(json);
     if elements.len() > MOST_ELEMENTS {
         return Err(NoText::broken(format!(
@@ -89,7 +89,7 @@ fn read<'j, T: Deserialize<'j>>(json: &'j str, line: usize) -> Result<T, NoText>
     serde_json::from_str(json).map_err(|error| {
         let what = error.to_string();
         let what = what.split(" at line").next().unwrap_or_default();
-        NoText::broken(format!("line {line} is no part of a canvas: {what}"))
+        NoText::broken(format!("line {line} is not part of a canvas: {what}"))
     })
 }
 
@@ -465,19 +465,19 @@ mod tests {
     #[test]
     fn what_is_no_canvas_is_said() {
         let why = |json: &str| text(json.as_bytes(), 1000).unwrap_err().to_string();
-        assert!(why("{\"nodes\":[").starts_with("it is no JSON"));
+        assert!(why("{\"nodes\":[").starts_with("it is not JSON"));
         let wrong = why("{\"nodes\":[\n{\"type\":3}]}");
         assert!(
-            wrong.starts_with("line 2 is no part of a canvas"),
+            wrong.starts_with("line 2 is not part of a canvas"),
             "{wrong}"
         );
-        assert!(why(&"[".repeat(100_000)).starts_with("it is no JSON"));
+        assert!(why(&"[".repeat(100_000)).starts_with("it is not JSON"));
         let deep = format!(
             "{{\"nodes\":[{{\"x\":{}1{}}}]}}",
             "[".repeat(100_000),
             "]".repeat(100_000)
         );
-        assert!(why(&deep).contains("no part of a canvas"));
+        assert!(why(&deep).contains("not part of a canvas"));
         assert_eq!(read_board(""), "");
         assert_eq!(read_board("{\"a\":{\"nodes\":[{\"x\":\"y\"}]}}"), "");
         let many = format!("{{\"nodes\":[{}{{}}]}}", "{},".repeat(MOST_ELEMENTS));

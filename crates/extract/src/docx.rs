@@ -21,13 +21,15 @@ const UNSEEN: [&str; 3] = ["Fallback", "moveFrom", "del"];
 /// The text of a document; an error if it has none.
 pub(crate) fn text(bytes: &[u8], most: usize) -> Result<String, NoText> {
     let archive = ZipArchive::new(Cursor::new(bytes))
-        .map_err(|error| NoText::broken(format!("it is no DOCX: {error}")))?;
+        .map_err(|error| NoText::broken(format!("it is not a DOCX file: {error}")))?;
     let mut parts = Parts {
         archive,
         left: MOST_UNPACKED,
     };
     let Some(body) = parts.read("word/document.xml")? else {
-        return Err(NoText::broken("it is no DOCX: it has no word/document.xml"));
+        return Err(NoText::broken(
+            "it is not a DOCX file: it has no word/document.xml",
+        ));
     };
     let levels = match parts.read("word/styles.xml")? {
         Some(styles) => heading_levels(&styles)?,
@@ -405,7 +407,7 @@ mod tests {
         let bomb = packed(&[("word/document.xml", &bomb)]);
         assert!(bomb.len() < 1 << 20);
         assert_eq!(why(&bomb), "it unpacks to more than 64 MiB");
-        assert!(why(b"MZ no archive").starts_with("it is no DOCX"));
+        assert!(why(b"MZ no archive").starts_with("it is not a DOCX"));
         assert!(why(&packed(&[("a", "b")])).contains("no word/document.xml"));
         let good = packed(&[("word/document.xml", &document("<w:p/>"))]);
         for cut in 0..good.len() {

@@ -262,10 +262,10 @@ impl PageReader {
         }
         let space = |is: bool| if is { " " } else { "" };
         let before = space(words.starts_with(char::is_whitespace));
-        let behind = space(words.ends_with(char::is_whitespace));
+        let after = space(words.ends_with(char::is_whitespace));
         let words = one_line(&words);
         self.flow
-            .say(&format!("{before}[{words}]({target}){behind}"))
+            .say(&format!("{before}[{words}]({target}){after}"))
     }
 
     fn finish(mut self) -> Result<String, NoText> {

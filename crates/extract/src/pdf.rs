@@ -52,7 +52,7 @@ fn within(
 fn read(bytes: &[u8], most: usize) -> Result<String, NoText> {
     let options = LoadOptions::with_max_decompressed_size(MOST_INFLATED);
     let document = Document::load_mem_with_options(bytes, options)
-        .map_err(|error| NoText::broken(format!("it is no PDF: {error}")))?;
+        .map_err(|error| NoText::broken(format!("it is not a PDF file: {error}")))?;
     if document.is_encrypted() {
         return Err(NoText::broken("it is encrypted"));
     }
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn damage_and_limits_are_said() {
         let why = |bytes: Vec<u8>| text(bytes, 1 << 20).unwrap_err().to_string();
-        assert!(why(b"<html>no</html>".to_vec()).starts_with("it is no PDF"));
+        assert!(why(b"<html>no</html>".to_vec()).starts_with("it is not a PDF"));
         assert_eq!(
             why(document(&["0 0 m"])),
             "its pages hold pictures and no text"

@@ -90,8 +90,8 @@ fn printable(c: char) -> char {
 
 /// A line that is not read as markup.
 pub(crate) fn disarmed(line: &str) -> String {
-    let behind = line.trim_start_matches('#');
-    let is_heading = behind.len() < line.len() && (behind.is_empty() || behind.starts_with(' '));
+    let after = line.trim_start_matches('#');
+    let is_heading = after.len() < line.len() && (after.is_empty() || after.starts_with(' '));
     let is_fence = line.starts_with("```") || line.starts_with("~~~");
     let is_rule = !line.is_empty()
         && ["-", "=", "_", "*"]

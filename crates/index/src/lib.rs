@@ -2,6 +2,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
+//! | [`ids`] | row ids, one type for each table |
 //! | [`store`] | SQLite: index, embeddings, durable data; locks |
 //! | [`lexical`] | the tantivy projection |
 //! | `search_load` | how many threads one search may use |
@@ -10,6 +11,7 @@
 //! | [`indexing`] | the `index` and `embed` jobs |
 //! | [`retrieval`] | filters, fusion, calibration, packing → evidence snapshot |
 
+pub mod ids;
 pub mod indexing;
 pub mod lexical;
 pub mod profile;

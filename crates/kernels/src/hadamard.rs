@@ -14,19 +14,19 @@
 //! products, so it works after any layer norm.)
 
 /// Maximum size of one block: eight registers of 512 bits. Larger ones showed no benefit.
-pub(crate) const MOST: usize = 128;
+pub(crate) const MAX_BLOCK: usize = 128;
 
-/// Block size for a row of `width`: the largest power of two that divides it, at most [`MOST`].
+/// Block size for a row of `width`: the largest power of two that divides it, at most [`MAX_BLOCK`].
 pub(crate) const fn block(width: usize) -> usize {
     let even = 1 << width.trailing_zeros();
-    if even < MOST { even } else { MOST }
+    if even < MAX_BLOCK { even } else { MAX_BLOCK }
 }
 
 /// Turns each block of `row` by `H`, without scaling. All sets give the same bits.
 #[inline(always)]
 pub(crate) fn turn(row: &mut [f32]) {
     let width = block(row.len());
-    if width < MOST {
+    if width < MAX_BLOCK {
         for block in row.chunks_exact_mut(width) {
             let mut distance = width / 2;
             while distance > 0 {
@@ -38,7 +38,7 @@ pub(crate) fn turn(row: &mut [f32]) {
     }
     // The compiler knows the distances here, which saves two thirds of the time with registers of
     // 512 bits.
-    for block in row.as_chunks_mut::<MOST>().0 {
+    for block in row.as_chunks_mut::<MAX_BLOCK>().0 {
         apart(block, 64);
         apart(block, 32);
         apart(block, 16);

@@ -75,8 +75,8 @@ impl<T: WholeLines> Deref for Stored<T> {
 /// The same bytes as lines; `None` when they are not aligned, or not whole lines.
 fn lines_of<T: WholeLines>(bytes: &[u8]) -> Option<&[T]> {
     // SAFETY: every bit pattern is a valid line.
-    let (before, lines, behind) = unsafe { bytes.align_to::<T>() };
-    (before.is_empty() && behind.is_empty()).then_some(lines)
+    let (before, lines, after) = unsafe { bytes.align_to::<T>() };
+    (before.is_empty() && after.is_empty()).then_some(lines)
 }
 
 /// Reads parts from stored bytes in the order in which they were written.

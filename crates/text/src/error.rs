@@ -48,9 +48,9 @@ error_codes! {
     EmbedError "PHASE3_EMBED_ERROR" "The `embed` job could not be finished."
     AskError "PHASE3_ASK_ERROR" "The question could not be answered for a technical reason."
     AskCitationInvalid "ASK_CITATION_INVALID" "The answer did not pass verification, and strict mode refuses to show it."
-    SnapshotTampered "SNAPSHOT_TAMPERED" "An evidence snapshot does not hold what was frozen in it."
+    SnapshotTampered "SNAPSHOT_TAMPERED" "An evidence snapshot was changed after it was frozen."
     RunNotFound "RUN_NOT_FOUND" "No run, or more than one, fits the name, or its record is gone."
-    RunTampered "RUN_TAMPERED" "A run's record is not as it was written."
+    RunTampered "RUN_TAMPERED" "A run's record was changed after it was written."
     RunNewer "RUN_NEWER" "A run's record was written by a newer version."
     RunIncomplete "RUN_INCOMPLETE" "A run ended before its record held what the command needs."
     LedgerBroken "LEDGER_BROKEN" "The ledger of runs was changed, cut or removed; nothing was written to it."
@@ -65,7 +65,7 @@ error_codes! {
     DbCorrupt "DB_CORRUPT" "A database or projection is damaged."
     DbError "DB_ERROR" "A database could not be opened, read or written."
     Locked "LOCKED" "Another process holds the lock that this job needs."
-    NotFresh "NOT_FRESH" "Index or projections were still behind the files when the time limit was reached."
+    NotFresh "NOT_FRESH" "Index or projections were still older than the files when the time limit was reached."
     ModelNotFound "MODEL_NOT_FOUND" "The model's files are not on this machine."
     ModelInvalid "MODEL_INVALID" "The model's files cannot be used."
     ModelChecksum "MODEL_CHECKSUM_MISMATCH" "A model file does not have the expected SHA-256."
@@ -101,6 +101,73 @@ impl fmt::Display for ErrorCode {
     }
 }
 
+/// What kind of action a hint asks for. Code that must act on a hint reads this, never the words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Fix {
+    /// Advice that whoever made the request can follow.
+    #[default]
+    Words,
+    /// Something that only a person can do, such as converting a file.
+    ByPerson,
+    /// A person changes a setting.
+    ChangeSetting,
+    /// A command of this program.
+    RunCommand,
+    /// A command of this program that changes the configuration.
+    ConfigureByCommand,
+    /// The command that lists the sources.
+    ListSources,
+    /// The same request with another name. The name is the one that the hint's command contains.
+    UseName(String),
+    /// The command that shows the keys of chunks.
+    FindChunkKey,
+    /// The command that reads files into the index.
+    UpdateIndex,
+    /// The same request with an argument like this example.
+    PassArgument {
+        /// The argument's name, without dashes.
+        name: String,
+        /// A value that it takes.
+        example: String,
+    },
+    /// The tool `read_text_file`.
+    ReadTextFile,
+    /// The tool `grep`.
+    SearchWithGrep,
+    /// The command that downloads the files of a model.
+    PullModel,
+    /// The command that compares the files of a model with their hashes.
+    VerifyModel,
+    /// Waiting until the job that holds a lock ends.
+    WaitForJob,
+    /// The command that finds out which database is damaged.
+    FindDamage,
+}
+
+impl Fix {
+    /// Whether the hint contains a command of this program.
+    pub const fn is_command(&self) -> bool {
+        match self {
+            Self::RunCommand
+            | Self::ConfigureByCommand
+            | Self::ListSources
+            | Self::UseName(_)
+            | Self::FindChunkKey
+            | Self::UpdateIndex
+            | Self::PullModel
+            | Self::VerifyModel
+            | Self::FindDamage => true,
+            Self::Words
+            | Self::ByPerson
+            | Self::ChangeSetting
+            | Self::PassArgument { .. }
+            | Self::ReadTextFile
+            | Self::SearchWithGrep
+            | Self::WaitForJob => false,
+        }
+    }
+}
+
 /// A typed failure: a stable code, one plain sentence, and the command that fixes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -110,6 +177,8 @@ pub struct Failure {
     pub message: String,
     /// The command (or other action) that fixes it, if one is known.
     pub hint: Option<String>,
+    /// The kind of action that the hint asks for.
+    pub fix: Fix,
 }
 
 /// The result of fallible functions of this crate.
@@ -122,12 +191,26 @@ impl Failure {
             code,
             message: message.into(),
             hint: None,
+            fix: Fix::Words,
         }
     }
 
-    /// Adds the command that fixes it.
+    /// Adds advice in words that whoever made the request can follow.
     #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(self, hint: impl Into<String>) -> Self {
+        self.with_fix(Fix::Words, hint)
+    }
+
+    /// Adds a hint that contains a command of this program.
+    #[must_use]
+    pub fn with_command(self, hint: impl Into<String>) -> Self {
+        self.with_fix(Fix::RunCommand, hint)
+    }
+
+    /// Adds a hint that asks for an action of this kind.
+    #[must_use]
+    pub fn with_fix(mut self, fix: Fix, hint: impl Into<String>) -> Self {
+        self.fix = fix;
         self.hint = Some(hint.into());
         self
     }

@@ -17,7 +17,7 @@ pub fn in_quotes(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The command that moves `path` to a name beside it that nothing has: `.aside` behind its own
+/// The command that moves `path` to a free name next to it: `.aside` after its own
 /// name, then `.aside.2` and so on. `is_free` says whether nothing has a name.
 pub fn moving_aside(path: &Path, is_free: impl Fn(&Path) -> bool) -> String {
     let aside = free_name(path, "aside", is_free);
@@ -30,7 +30,7 @@ pub fn replacing_by_copy(path: &Path, is_free: impl Fn(&Path) -> bool) -> String
     format!("cp {path} {copy} && mv {copy} {path}")
 }
 
-/// `path` with `.ending` behind it, and with a number if something has that name.
+/// `path` with `.ending` after it, and with a number if something has that name.
 fn free_name(path: &Path, ending: &str, is_free: impl Fn(&Path) -> bool) -> PathBuf {
     let named = |number: u32| {
         let mut name = path.as_os_str().to_owned();

@@ -82,11 +82,11 @@ pub(crate) enum FusionArg {
 /// How `query` prints its hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum QueryFormat {
-    /// Two or three lines a hit
+    /// Two or three lines per hit
     Text,
     /// One JSON object
     Json,
-    /// One JSON object a hit
+    /// One JSON object per hit
     Jsonl,
     /// Only the files, best first
     Files,
@@ -114,7 +114,7 @@ pub(crate) struct Query {
     /// lex:, vec:, hyde: or intent:
     #[arg(required = true, value_name = "WORDS")]
     pub words: Vec<String>,
-    /// Most hits; less than 1 counts as 1
+    /// Maximum number of hits; less than 1 counts as 1
     #[arg(
         short = 'n',
         long,
@@ -123,7 +123,7 @@ pub(crate) struct Query {
         allow_negative_numbers = true
     )]
     pub limit: i64,
-    /// Every hit that may be relevant, however many, weak ones too
+    /// Show all hits that may be relevant, including weak ones
     #[arg(long, conflicts_with = "limit")]
     pub all: bool,
     /// Show hits whose chance of relevance is at least this, 0 to 1; 0 shows all [default: the
@@ -151,7 +151,7 @@ pub(crate) struct Query {
     /// The day from which `--recent` counts [default: today, in UTC]
     #[arg(long, value_name = "YYYY-MM-DD", requires = "recent", value_parser = day)]
     pub now: Option<Day>,
-    /// Print every number that made a rank
+    /// Print the scores behind each rank
     #[arg(long)]
     pub explain: bool,
     /// Print the whole text of each hit
@@ -172,7 +172,7 @@ pub(crate) struct Query {
     /// How to print the hits
     #[arg(long, value_name = "FORMAT", group = "output")]
     pub format: Option<QueryFormat>,
-    /// Print one JSON object a hit
+    /// Print one JSON object per hit
     #[arg(long, group = "output", conflicts_with = "json")]
     pub jsonl: bool,
     /// Print only the files, best first

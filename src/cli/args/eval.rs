@@ -58,7 +58,7 @@ pub(crate) enum EvalCommand {
         /// Two or more sets with qrels.tsv; questions of one are asked of the others
         #[arg(required = true, num_args = 2.., value_name = "SET")]
         sets: Vec<PathBuf>,
-        /// Most questions of one set, evenly spread
+        /// Maximum number of questions of one set, evenly spread
         #[arg(long, value_name = "N", default_value_t = 400)]
         questions: usize,
         /// Write the weights to this file
@@ -78,7 +78,7 @@ pub(crate) enum EvalCommand {
         #[arg(long, value_name = "FILE")]
         misses_out: Option<PathBuf>,
     },
-    /// Faulty drafts: citation recall and precision before the gate and behind it
+    /// Faulty drafts: citation recall and precision before and after the gate
     Drafts {
         /// Drafts with their evidence, one JSON object a line; without it, those inside the program
         #[arg(conflicts_with = "sets")]
@@ -92,7 +92,7 @@ pub(crate) enum EvalCommand {
         /// Sets of answers, one JSON object a line
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Where the notes of a vault of the sets are; may be given again
+        /// Folder with the notes of one vault of the sets; may be repeated
         #[arg(long = "vault", value_name = "NAME=DIR")]
         vaults: Vec<String>,
         /// List true sentences that are not simply shown, and false ones that are

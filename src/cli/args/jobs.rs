@@ -33,8 +33,8 @@ pub(crate) struct Index {
     /// If a source is empty now, remove its documents from the index
     #[arg(long)]
     pub allow_empty: bool,
-    /// Make the index anew beside the old one, which is read until then; a foreign database is
-    /// moved aside first
+    /// Build a new index next to the old one, which stays in use until the new one is complete; a
+    /// foreign database is moved aside first
     #[arg(long)]
     pub rebuild: bool,
     /// Hash every file, whatever its time stamp says
@@ -84,8 +84,7 @@ pub(crate) struct Watch {
     /// Milliseconds without a change before anything is done
     #[arg(long, value_name = "MS", default_value_t = USUAL_DEBOUNCE)]
     pub debounce: u64,
-    /// Seconds between two walks that look for changes nobody told of [default: 60; 5 where the
-    /// system tells nothing]
+    /// Poll interval in seconds [default: 60; 5 without file-system notifications]
     #[arg(long, value_name = "SECS", value_parser = clap::value_parser!(u64).range(1..))]
     pub poll: Option<u64>,
     /// Do not use the system's notifications, only walks
@@ -94,7 +93,7 @@ pub(crate) struct Watch {
     /// Bring only the index up to date
     #[arg(long)]
     pub no_embed: bool,
-    /// Print what keeps it at work without a terminal, and stop
+    /// Print a service definition (systemd, launchd, Task Scheduler, cron) and exit
     #[arg(long, value_name = "KIND")]
     pub print_unit: Option<Unit>,
     /// Print nothing when all is well

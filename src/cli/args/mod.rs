@@ -54,7 +54,7 @@ pub(super) fn checked(cli: Cli) -> Result<Cli, clap::Error> {
         Command::Query(args) | Command::Search(args) | Command::Vsearch(args)
             if cli.global.json && !args.format(true).is_json() =>
         {
-            let message = "the argument '--json' cannot be used with a '--format' that is no JSON";
+            let message = "the argument '--json' cannot be used with a '--format' that is not JSON";
             Err(Cli::command().error(ErrorKind::ArgumentConflict, message))
         }
         _ => Ok(cli),
@@ -104,7 +104,7 @@ pub(super) enum Command {
     /// `source` for users of qmd: `collection add` also indexes the folder, unless --json is given
     #[command(subcommand)]
     Collection(SourceCommand),
-    /// Say what folders hold: shown with their hits, told to chat models
+    /// Describe folders; search results and chat models show the descriptions
     #[command(subcommand)]
     Context(ContextCommand),
     /// Take over the folders of qmd or gno as sources
@@ -178,6 +178,6 @@ pub(super) enum Command {
     Clean(Clean),
     /// Print a completion script
     Completions(Completions),
-    /// Print the manual page, or write one a command into a folder
+    /// Print the manual page, or write one page per command into a folder
     Man(Man),
 }

@@ -13,7 +13,7 @@ pub(crate) struct Get {
     /// First line to print, instead of :from
     #[arg(long, value_name = "LINE", value_parser = clap::value_parser!(u64).range(1..))]
     pub from: Option<u64>,
-    /// Most lines to print
+    /// Maximum number of lines to print
     #[arg(short = 'l', long = "lines", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub lines: Option<u64>,
     /// Print the bytes without line numbers
@@ -35,7 +35,7 @@ pub(crate) struct MultiGet {
     /// Stop after N bytes of text; the document that does not fit is cut
     #[arg(long, value_name = "N", default_value_t = 1 << 20)]
     pub max_bytes: u64,
-    /// Most lines of each document
+    /// Maximum number of lines of each document
     #[arg(short = 'l', long = "lines", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub lines: Option<u64>,
     /// Has no effect: documents are always printed whole, with line numbers
@@ -68,7 +68,7 @@ pub(crate) struct Tags {
 pub(crate) struct Similar {
     /// The note, as `get` takes it
     pub note: String,
-    /// Most notes
+    /// Maximum number of notes
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5)]
     pub limit: usize,
 }
@@ -79,7 +79,7 @@ pub(crate) struct Conflicts {
     /// bound
     #[arg(value_name = "TOPIC")]
     pub topic: Vec<String>,
-    /// Most conflicts
+    /// Maximum number of conflicts
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
     #[command(flatten)]

@@ -8,13 +8,13 @@ use clap::{Args, Subcommand, ValueEnum};
 pub(crate) enum RunsCommand {
     /// The newest runs and how they ended
     List {
-        /// Most runs
+        /// Maximum number of runs
         #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
     /// One run: question, answer, evidence, verdicts
     Show {
-        /// The run: its name, the beginning of it, the part behind `_`, or `last`
+        /// Run id, the beginning of it, the part after `_`, or `last`
         id: String,
         /// Print a web page that needs no script and loads nothing
         #[arg(long, conflicts_with = "json")]
@@ -23,7 +23,7 @@ pub(crate) enum RunsCommand {
         #[arg(long, value_name = "FILE", requires = "html")]
         out: Option<PathBuf>,
     },
-    /// Does everything still fit together: ledger, head, records, permissions?
+    /// Check the ledger, its head, the records and the permissions
     Verify {
         /// Only this run; without it, all
         id: Option<String>,
@@ -100,7 +100,7 @@ pub(crate) enum MemoryCommand {
         /// The same text as one argument
         #[arg(long, value_name = "TEXT")]
         content: Option<String>,
-        /// A chunk it leans on, as `query` shows it; may be given again
+        /// A supporting chunk, as `query` shows it; may be repeated
         #[arg(long, value_name = "KEY")]
         chunk_key: Vec<String>,
     },
@@ -118,7 +118,7 @@ pub(crate) enum MemoryCommand {
     /// Memories that hold these words, best first
     Search {
         text: String,
-        /// Most memories
+        /// Maximum number of memories
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: usize,
     },
@@ -131,7 +131,7 @@ pub(crate) enum MemoryCommand {
     Export { path: PathBuf },
     /// Mend links whose text moved; bring the memory of the earlier Python version over
     Repair {
-        /// Link a changed one to what stands under the same headings now
+        /// Link a changed one to the current text under the same headings
         #[arg(long)]
         accept_changed: bool,
         /// Take links away that lead nowhere

@@ -144,7 +144,7 @@ pub(crate) struct Serve {
     /// Start it without a terminal, and return when it listens
     #[arg(long, conflicts_with = "print_unit")]
     pub daemon: bool,
-    /// Print what keeps it at work without a terminal, and stop
+    /// Print a service definition (systemd, launchd, Task Scheduler) and exit
     #[arg(long, value_name = "KIND")]
     pub print_unit: Option<ServeUnit>,
     /// How many requests one visitor may make in a minute
@@ -176,7 +176,7 @@ pub(crate) enum ServeCommand {
         #[arg(long, value_name = "TOKEN")]
         name: Option<String>,
     },
-    /// Print the owner's token; it is made when there is none
+    /// Print the owner's token; creates it if there is none
     #[command(args_conflicts_with_subcommands = true)]
     Token {
         #[command(subcommand)]

@@ -79,7 +79,7 @@ impl SourceCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ContextCommand {
-    /// Say what a source or a folder holds: shown with its hits, told to chat models
+    /// Describe a source or a folder; search results and chat models show it
     Add {
         /// `/` for everything, a source, `source/folder`, or a path such as `.`
         place: String,
@@ -172,7 +172,7 @@ pub(crate) struct Man {
     /// The page of this command
     #[arg(value_name = "COMMAND", conflicts_with = "dir")]
     pub command: Vec<String>,
-    /// Write one page a command into this folder
+    /// Write one page per command into this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }

@@ -76,7 +76,7 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         Mode::Hybrid if !args.no_rerank => context.reranker(&config)?,
         Mode::Hybrid | Mode::Lexical | Mode::Vector => None,
     };
-    let library = Library::for_one(&config, model).with_reranker(&config, reranker);
+    let library = Library::for_command(&config, model).with_reranker(&config, reranker);
     let mut searched = search(&config, &sandbox, &library, &wanted)?;
     if format == QueryFormat::Qmd {
         searched.keep_best_of_each_file(limit);

@@ -7,7 +7,7 @@ use local_agent_text::documents::DocumentKind;
 use local_agent_text::markdown::plain;
 use local_agent_text::types::RelPath;
 
-/// A text of several lines, and where they stand in the original.
+/// A text of several lines, and where they are in the original.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ReadableText {
     /// The lines. A heading keeps its `#`, which tells it from text.

@@ -18,11 +18,11 @@ use crate::cli::query::file_path;
 use crate::cli::{doctor, get, memory, query, runs, status};
 use crate::doctor::Subject;
 use crate::mcp::Service;
-use crate::serve::{AskNews, AskStep, Bodies, PassedSentence, WantedAnswer, WantedSearch};
-use local_agent_agent::ask::{Asked, Event};
+use crate::serve::{AskEvent, AskStep, Operations, PassedSentence, WantedAnswer, WantedSearch};
+use local_agent_agent::ask::{AskResult, Event};
 use local_agent_agent::config::Config;
 use local_agent_agent::llm::Speed;
-use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
+use local_agent_agent::operations::ask::{AskContext, AskOutcome, AskRequest};
 use local_agent_agent::operations::documents::{self, Lines};
 use local_agent_agent::operations::notes::{self, Backlink, OutgoingLink, SimilarNote};
 use local_agent_agent::operations::privacy;
@@ -138,7 +138,7 @@ fn go_on(cancelled: &AtomicBool) -> Result<()> {
     }
 }
 
-fn news(event: &Event<'_>) -> Option<AskNews> {
+fn news(event: &Event<'_>) -> Option<AskEvent> {
     let step = match event {
         Event::Frozen { snapshot, .. } => AskStep::Evidence {
             items: snapshot.items().len(),
@@ -150,7 +150,7 @@ fn news(event: &Event<'_>) -> Option<AskNews> {
             characters: *characters,
         },
         Event::Sentence { draft, claim } => {
-            return Some(AskNews::Sentence(PassedSentence {
+            return Some(AskEvent::Sentence(PassedSentence {
                 draft: Some(*draft),
                 verdict: claim.verdict.as_str().to_owned(),
                 text: claim.text.clone(),
@@ -158,7 +158,7 @@ fn news(event: &Event<'_>) -> Option<AskNews> {
         }
         Event::Round(_) => return None,
     };
-    Some(AskNews::Step(step))
+    Some(AskEvent::Step(step))
 }
 
 fn outline_line(heading: HeadingAt) -> OutlineLine {
@@ -193,7 +193,7 @@ impl Served {
     }
 }
 
-impl Bodies for Served {
+impl Operations for Served {
     fn search(&self, wanted: &WantedSearch) -> Result<Value> {
         let config = self.config();
         let limit = wanted.limit.unwrap_or(USUAL_HITS);
@@ -222,11 +222,11 @@ impl Bodies for Served {
         &self,
         wanted: &WantedAnswer,
         cancelled: &AtomicBool,
-        tell: &dyn Fn(AskNews),
+        tell: &dyn Fn(AskEvent),
     ) -> Result<Value> {
         let service = &self.service;
         let sandbox = self.sandbox()?;
-        let desk = Desk {
+        let ask_context = AskContext {
             loaded: &service.loaded,
             sandbox: &sandbox,
             library: &service.library,
@@ -242,14 +242,14 @@ impl Bodies for Served {
             tools: None,
             today: (service.today)(),
         };
-        let done = operations::ask::ask(&desk, &asked, &mut |event| {
+        let done = operations::ask::ask(&ask_context, &asked, &mut |event| {
             if let Some(news) = news(event) {
                 tell(news);
             }
             go_on(cancelled)
         })?;
-        let Done {
-            asked: Asked { answer, trail },
+        let AskOutcome {
+            asked: AskResult { answer, trail },
             recalled,
             run,
         } = done;

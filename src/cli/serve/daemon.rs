@@ -105,7 +105,7 @@ fn unstarted(e: &std::io::Error) -> Failure {
         ErrorCode::ConfigError,
         format!("the server cannot be started: {e}"),
     )
-    .with_hint("local-agent serve")
+    .with_command("local-agent serve")
 }
 
 /// The file for the server's messages, which come after those of earlier servers.
@@ -114,7 +114,7 @@ fn log_file(config: &Config) -> Result<File> {
         local_agent_files::state::refusal(&e).unwrap_or_else(|| {
             let file = config.state_dir.join(LOG);
             let message = format!("{} cannot be written: {e}", file.display());
-            Failure::new(ErrorCode::WriteError, message).with_hint("local-agent doctor")
+            Failure::new(ErrorCode::WriteError, message).with_command("local-agent doctor")
         })
     };
     let folder = StateDirectory::make_configured(&config.state_dir).map_err(failed)?;
@@ -135,7 +135,7 @@ fn not_started(config: &Config, said: &Value) -> Failure {
     );
     match said["hint"].as_str() {
         Some(hint) => failure.with_hint(hint),
-        None => failure.with_hint("local-agent serve"),
+        None => failure.with_command("local-agent serve"),
     }
 }
 
@@ -154,10 +154,11 @@ fn found(context: &Context) -> Result<(Config, RunningServer)> {
         return Ok((config, server));
     }
     // The state folder may be named in the part that cannot be read.
-    let unknown = problems.into_iter().next();
+    let unknown = problems.into_iter().next().map(|problem| problem.failure);
     Err(unknown.unwrap_or_else(|| {
         let message = "no server of this state folder runs";
-        Failure::new(ErrorCode::ServerUnreachable, message).with_hint("local-agent serve --daemon")
+        Failure::new(ErrorCode::ServerUnreachable, message)
+            .with_command("local-agent serve --daemon")
     }))
 }
 
@@ -195,9 +196,8 @@ pub(super) fn stop(context: &Context) -> Result<ExitCode> {
                 "process {} has not ended yet; it ends as soon as it can",
                 server.pid
             );
-            return Err(
-                Failure::new(ErrorCode::ServerBusy, message).with_hint("local-agent serve status")
-            );
+            return Err(Failure::new(ErrorCode::ServerBusy, message)
+                .with_command("local-agent serve status"));
         }
         std::thread::sleep(PAUSE);
     }

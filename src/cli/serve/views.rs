@@ -26,7 +26,7 @@ use crate::serve::{View, Views, Visitor, VisitorRole};
 use local_agent_agent::config::{Config, LimitedClient, Loaded, Retrieve};
 use local_agent_agent::operations::Library;
 use local_agent_agent::operations::privacy;
-use local_agent_agent::operations::standing::Standing;
+use local_agent_agent::operations::root_identity::RootIdentities;
 use local_agent_agent::tools::Caller;
 use local_agent_files::sandbox::{Confinement, PrivateNotes};
 use local_agent_index::retrieval::Stale;
@@ -63,7 +63,7 @@ pub(super) struct ConfiguredViews {
 struct InForce {
     loaded: Loaded,
     library: Library,
-    standing: Option<Standing>,
+    standing: Option<RootIdentities>,
     private: Arc<PrivateNotes>,
     files: Vec<WatchedFile>,
     reader: ConfigurationReader,
@@ -172,9 +172,9 @@ impl ConfiguredViews {
         let reader = ConfigurationReader::start(context.clone())?;
         let confined = context.enter(config, &Needs::state())? != Confinement::Absent;
         let in_force = InForce {
-            library: Library::that_stays(config, Some(context.embedding(config)?))
+            library: Library::for_server(config, Some(context.embedding(config)?))
                 .with_reranker(config, context.reranker(config)?),
-            standing: confined.then(|| Standing::of(config)),
+            standing: confined.then(|| RootIdentities::of(config)),
             private: Arc::new(PrivateNotes::new(&config.security)),
             files: watched(&files),
             views: HashMap::new(),
@@ -243,11 +243,11 @@ impl ConfiguredViews {
         mcp::offers_exist(config, &tools)?;
         if reads_otherwise(&now.loaded.config, config) {
             let model = self.context.embedding(config)?;
-            now.library = Library::that_stays(config, Some(model))
+            now.library = Library::for_server(config, Some(model))
                 .with_reranker(config, self.context.reranker(config)?);
         }
         let remarks = self.out_of_reach(config);
-        now.standing = self.confined.then(|| Standing::of(config));
+        now.standing = self.confined.then(|| RootIdentities::of(config));
         now.private = Arc::new(PrivateNotes::new(&config.security));
         let known = std::mem::take(&mut now.files);
         now.files = files_of(&self.context, &loaded)

@@ -6,11 +6,11 @@ use super::words::{behind, covered, framed, lines, say_limits};
 use super::{Call, Reply, Spec, input, output, parse};
 use crate::mcp::page::{budget, cut};
 use crate::mcp::shapes::{AskArgs, AskResult, Evidence, NotedSentence};
-use local_agent_agent::ask::{Answer, Asked, ClaimNote, Event, Outcome, Purpose};
+use local_agent_agent::ask::{self, Answer, ClaimNote, Event, Outcome, Purpose};
 use local_agent_agent::config::Loaded;
 use local_agent_agent::llm::Speed;
 use local_agent_agent::operations;
-use local_agent_agent::operations::ask::{AskRequest, Desk, Done};
+use local_agent_agent::operations::ask::{AskContext, AskOutcome, AskRequest};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::Label;
 use local_agent_verify::{Counts, Report};
@@ -37,7 +37,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
             ),
         );
     }
-    let desk = Desk {
+    let ask_context = AskContext {
         loaded: &call.service.loaded,
         sandbox: &call.sandbox,
         library: &call.service.library,
@@ -54,7 +54,7 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         today: (call.service.today)(),
     };
     call.tell("looking for evidence".to_owned());
-    let done = operations::ask::ask(&desk, &wanted, &mut |event| {
+    let done = operations::ask::ask(&ask_context, &wanted, &mut |event| {
         call.go_on()?;
         match event {
             Event::Asking { .. } => call.drafting(Some(0)),
@@ -67,8 +67,8 @@ fn ask(call: &Call, args: &AskArgs) -> Result<Reply> {
         }
         Ok(())
     })?;
-    let Done {
-        asked: Asked { answer, trail },
+    let AskOutcome {
+        asked: ask::AskResult { answer, trail },
         recalled,
         run,
     } = done;

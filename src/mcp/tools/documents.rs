@@ -14,7 +14,7 @@ use local_agent_text::types::SkipReason;
 
 pub(super) const GET: Spec = Spec {
     name: "get",
-    description: "Reads one note, some lines of it, or one passage by its key, as it stands on the disk now.",
+    description: "Reads one note, some lines of it, or one passage by its key, as it is on the disk now.",
     input: input::<GetArgs>,
     output: output::<GetResult>,
     subject: "address",
@@ -109,7 +109,7 @@ impl Named {
         }
     }
 
-    /// Its text as it stands on the disk now.
+    /// Its text as it is on the disk now.
     fn read(&self, call: &Call) -> std::result::Result<DocumentPiece, Skipped> {
         match self {
             Self::File(at) => documents::whole(&call.sandbox, at)

@@ -18,13 +18,13 @@ pub(super) const SPEC: Spec = Spec {
 };
 
 /// Maximum and default number of memories.
-const MOST: usize = 50;
+const MAX_MEMORIES: usize = 50;
 const USUAL: usize = 8;
 
 fn find(call: &Call, args: &MemorySearchArgs) -> Result<Reply> {
     let limit = args.limit.unwrap_or(USUAL);
-    if !(1..=MOST).contains(&limit) {
-        let message = format!("`limit` is from 1 to {MOST}");
+    if !(1..=MAX_MEMORIES).contains(&limit) {
+        let message = format!("`limit` is from 1 to {MAX_MEMORIES}");
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("leave `limit` out"));
     }
     not_blank(&args.query)?;

@@ -26,7 +26,7 @@ use local_agent_agent::config::{AskProvider, Config};
 use local_agent_agent::operations::privacy;
 use local_agent_agent::tools::{AuditRow, Caller, Tool as FileTool};
 use local_agent_files::sandbox::Sandbox;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// All tools.
 const SPECS: [&Spec; 10] = [
@@ -91,7 +91,7 @@ pub(super) struct Reply {
 impl Reply {
     fn new(text: String, data: &impl Serialize) -> Result<Self> {
         let data = serde_json::to_value(data)
-            .map_err(|e| Failure::internal(format!("a result is no JSON: {e}")))?;
+            .map_err(|e| Failure::internal(format!("a result is not JSON: {e}")))?;
         Ok(Self { text, data })
     }
 
@@ -199,7 +199,7 @@ fn with_first_step(config: &Config, failure: Failure) -> Failure {
     if has_index || !config.sources.is_empty() {
         return failure;
     }
-    failure.with_hint(config.first_step())
+    failure.with_fix(Fix::ConfigureByCommand, config.first_step())
 }
 
 /// A file tool as clients see it.

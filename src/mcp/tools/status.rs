@@ -10,7 +10,7 @@ use local_agent_text::error::Result;
 
 pub(super) const SPEC: Spec = Spec {
     name: "status",
-    description: "Says which notes are indexed, how much of them can be found by meaning, and what is behind.",
+    description: "Says which notes are indexed, how much of them can be found by meaning, and what is stale.",
     input: input::<StatusArgs>,
     output: output::<StatusResult>,
     subject: "",

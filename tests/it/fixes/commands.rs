@@ -64,7 +64,7 @@ fn searching() -> Vec<Case> {
         )
         .ends(Follow::Printed, Then::Informed),
         case(
-            "a day that is none",
+            "an invalid day",
             indexed,
             &["query", "oven", "--after", "yesterday"],
             "INVALID_ARGS",
@@ -184,7 +184,7 @@ fn reading() -> Vec<Case> {
         )
         .ends(Follow::Printed, Then::Informed),
         case(
-            "a line behind the end",
+            "a line after the end of the file",
             indexed,
             &["get", "oven.md:900"],
             "INVALID_ARGS",
@@ -197,13 +197,8 @@ fn reading() -> Vec<Case> {
             "FILE_NOT_FOUND",
         )
         .ends(Follow::Printed, Then::Informed),
-        case(
-            "a key that is none",
-            indexed,
-            &["get", "#oven"],
-            "INVALID_ARGS",
-        )
-        .ends(Follow::Filled(&[("WORDS", "oven")]), Then::Informed),
+        case("an invalid key", indexed, &["get", "#oven"], "INVALID_ARGS")
+            .ends(Follow::Filled(&[("WORDS", "oven")]), Then::Informed),
         case(
             "a path that leads outside",
             indexed,
@@ -317,7 +312,7 @@ fn remembering() -> Vec<Case> {
             Then::Health,
         ),
         case(
-            "a head that is none",
+            "an invalid head",
             used,
             &["runs", "verify", "--head", "abc"],
             "INVALID_ARGS",

@@ -40,7 +40,7 @@ const REQUESTS: &[FailingCalls] = &[
         fix: "leave `limit` out",
         next: None,
         calls: &[[
-            "a number that is none",
+            "an invalid number",
             "GET /api/runs?limit=three",
             "GET /api/runs",
         ]],
@@ -60,7 +60,7 @@ const REQUESTS: &[FailingCalls] = &[
         fix: "ask for an earlier line",
         next: None,
         calls: &[[
-            "a line behind the end",
+            "a line after the end of the file",
             "GET /api/get?address=oven.md:900",
             "GET /api/get?address=oven.md:2",
         ]],

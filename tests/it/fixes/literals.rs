@@ -170,7 +170,7 @@ const NO_HINTS: &[&str] = &[
     "Signature: ",
     "There is no named token; ",
     "What `local-agent {command} --json` prints.",
-    "has no effect: models stand in ",
+    "has no effect: models are stored in ",
     "local-agent eval calibrate, questions of {}",
     "local-agent keeps index and embeddings current",
     "local-agent pack",
@@ -265,7 +265,10 @@ fn parts(format: &str) -> Vec<String> {
     parts
 }
 
-/// The hints of the program: the literals and constants in the arguments of `with_hint`, and every
+/// The calls that give a failure its hint.
+const GIVEN_BY: [&str; 3] = ["with_hint(", "with_command(", "with_fix("];
+
+/// The hints of the program: the literals and constants in the arguments of [`GIVEN_BY`], and every
 /// other literal with a command to run.
 fn hints_in_source() -> BTreeSet<String> {
     let mut files = Vec::new();
@@ -279,7 +282,7 @@ fn hints_in_source() -> BTreeSet<String> {
     let code: Vec<String> = files.iter().filter(is_tested).map(|f| code_of(f)).collect();
     let (mut found, mut names) = (BTreeSet::new(), BTreeSet::new());
     for code in &code {
-        for call in code.split("with_hint(").skip(1) {
+        for call in GIVEN_BY.iter().flat_map(|call| code.split(call).skip(1)) {
             let arguments = arguments(call);
             found.extend(literals(arguments));
             let without = arguments.split('"').step_by(2);

@@ -73,7 +73,7 @@ pub(super) const ARGUMENTS: &[FailingCalls] = &[
         next: None,
         calls: &[
             [
-                "a cursor that is none",
+                "an invalid cursor",
                 r#"search {"query": "oven", "cursor": "seven"}"#,
                 r#"search {"query": "oven"}"#,
             ],
@@ -152,12 +152,12 @@ pub(super) const ARGUMENTS: &[FailingCalls] = &[
         next: None,
         calls: &[
             [
-                "a day that is none",
+                "an invalid day",
                 r#"search {"query": "oven", "after": "yesterday"}"#,
                 r#"search {"query": "oven", "after": "2026-01-31"}"#,
             ],
             [
-                "a day that is none",
+                "an invalid day",
                 r#"ask {"question": "What is the oven made of?", "after": "2026-13-01"}"#,
                 r#"ask {"question": "What is the oven made of?", "after": "2026-01-31"}"#,
             ],

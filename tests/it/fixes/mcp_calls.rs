@@ -26,7 +26,7 @@ const TRUSTED: &[FailingCalls] = &[
         fix: "ask for an earlier byte",
         next: None,
         calls: &[[
-            "a byte behind the end",
+            "a byte after the end of the file",
             r#"read_text_file {"path": "notes:oven.md", "offset": 3000}"#,
             r#"read_text_file {"path": "notes:oven.md", "offset": 30}"#,
         ]],

@@ -9,7 +9,7 @@ pub(super) const NAMES: &[FailingCalls] = &[
         fix: "ask for an earlier line",
         next: None,
         calls: &[[
-            "a line behind the end",
+            "a line after the end of the file",
             r#"get {"address": "oven.md:900"}"#,
             r#"get {"address": "oven.md:2"}"#,
         ]],
@@ -19,7 +19,7 @@ pub(super) const NAMES: &[FailingCalls] = &[
         fix: "call `search`: each hit has its `chunk_key`",
         next: None,
         calls: &[[
-            "a key that is none",
+            "an invalid key",
             r##"get {"address": "#granite"}"##,
             r##"search {"query": "granite"} then get {"address": "#<key>"}"##,
         ]],
@@ -178,7 +178,7 @@ pub(super) const NAMES: &[FailingCalls] = &[
     },
     FailingCalls {
         code: "SYMBOL_NOT_FOUND",
-        fix: "make the same call with a name that the message lists, or without what is behind `#`",
+        fix: "make the same call with a name that the message lists, or without what is after `#`",
         next: None,
         calls: &[
             [
@@ -239,12 +239,12 @@ pub(super) const NAMES: &[FailingCalls] = &[
         next: None,
         calls: &[
             [
-                "an address that is none",
+                "an invalid address",
                 r#"resources/read {"uri": "oven.md"}"#,
                 r#"resources/list {} then resources/read {"uri": "note://notes/oven.md"}"#,
             ],
             [
-                "an address that is none",
+                "an invalid address",
                 r#"resources/subscribe {"uri": "oven.md"}"#,
                 r#"resources/list {} then resources/subscribe {"uri": "note://notes/oven.md"}"#,
             ],

@@ -41,7 +41,7 @@ fn keys() -> Vec<Case> {
             ],
         ),
         shows_keys(
-            "a memory with a key that is none",
+            "a memory with an invalid key",
             &[
                 "memory",
                 "add",

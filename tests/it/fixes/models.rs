@@ -161,10 +161,10 @@ fn described(from: &str, to: &str) -> World {
     world
 }
 
-/// The fix downloads a reranker. In a test, a tiny one stands for it.
+/// The fix downloads a reranker. In a test, a tiny one takes its place.
 fn replaced(state: &'static str, make: fn() -> World, code: &'static str) -> Case {
     case(state, make, QUERY, code).ends(
-        Follow::ByHand("a tiny one stands for it, and is configured", |world| {
+        Follow::ByHand("a tiny one takes its place, and is configured", |world| {
             give_model(world, "bert_reranker", "bge-reranker-base");
             rank_by(world, "bge-reranker-base");
         }),
@@ -197,7 +197,7 @@ fn rerankers() -> Vec<Case> {
             "MODEL_INVALID",
         ),
         replaced(
-            "a reranker that is none",
+            "a model that is not a reranker",
             || described("ForSequenceClassification", "Model"),
             "MODEL_INVALID",
         ),

@@ -62,7 +62,7 @@ fn naming() -> Vec<Case> {
         )
         .ends(Follow::Printed, Then::Informed),
         case(
-            "a day in a query that is none",
+            "an invalid day in a query",
             indexed,
             &["query", "oven after:yesterday"],
             "INVALID_QUERY",
@@ -128,7 +128,7 @@ fn refused() -> Vec<Case> {
             Then::Health,
         ),
         case(
-            "a document that is none",
+            "a damaged document",
             || {
                 let world = allowing(".md, .docx");
                 world.write("letter.docx", "no archive");

@@ -89,14 +89,14 @@ fn names() -> Vec<Case> {
 fn sources() -> Vec<Case> {
     vec![
         case(
-            "a pattern that is none",
+            "an invalid pattern",
             indexed,
             &["source", "add", "deep", "--include", "{a"],
             "INVALID_ARGS",
         )
         .ends(Follow::Printed, Then::Informed),
         case(
-            "an extension that is none",
+            "an invalid extension",
             indexed,
             &["source", "add", "deep", "--extension", "/"],
             "INVALID_ARGS",

@@ -37,7 +37,7 @@ fn found_by_verify() -> Vec<Case> {
             "HEAD_UNKNOWN",
         ),
         case(
-            "a head that the ledger never had",
+            "a head that was never in the ledger",
             used,
             &["runs", "verify", "--head", NO_HEAD],
             "HEAD_NOT_HELD",

@@ -75,7 +75,7 @@ fn reading() -> Vec<Case> {
             Then::Health,
         ),
         case(
-            "a byte behind the end",
+            "a byte after the end of the file",
             plain,
             &[
                 "tool",

@@ -69,7 +69,7 @@ pub struct Answer {
 
 /// The end of a question, and a record of every step.
 #[derive(Debug)]
-pub struct Asked {
+pub struct AskResult {
     /// The answer, or the typed failure.
     pub answer: Result<Answer>,
     /// Every prompt, reply and verdict.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::{AskProvider, Config};
 use crate::config::{JudgeProvider, VerifyJudge};
 use crate::llm::{BudgetKeys, Chat, OllamaChat, OpenAiChat, Route, Sampling, Speed, route};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// How long `auto` waits for an Ollama server: a user without one should not notice the check.
 const AUTO: Duration = Duration::from_millis(300);
@@ -51,8 +51,8 @@ pub struct Chosen {
     pub answerer: Answerer,
     /// One plain sentence.
     pub why: String,
-    /// What gets the configured chat model to answer, if it cannot.
-    pub fix: Option<String>,
+    /// Why the configured chat model cannot answer, if it is the reason for another answerer.
+    pub unavailable: Option<Failure>,
 }
 
 impl Chosen {
@@ -61,7 +61,7 @@ impl Chosen {
         Self {
             answerer: Answerer::Extractive,
             why: why.into(),
-            fix: None,
+            unavailable: None,
         }
     }
 }
@@ -108,35 +108,36 @@ fn without_judge(config: &Config, question: &str, speed: Speed) -> Result<Chosen
                 Ok(Chosen {
                     answerer: chat,
                     why,
-                    fix: None,
+                    unavailable: None,
                 })
             }
             Err(failure) if failure.code == ErrorCode::ConfigError => Err(failure),
             Err(failure) => {
                 let why = format!(
-                    "`{}` is configured and is not at hand: {}",
+                    "`{}` is configured and not available: {}",
                     route.second,
                     failure.message.trim_end_matches('.')
                 );
                 Ok(Chosen {
-                    fix: failure.hint,
+                    unavailable: Some(failure),
                     ..Chosen::extractive(why)
                 })
             }
         },
         (AskProvider::Ollama, None) => {
             let message = "`ask.provider` is `ollama`, and no chat model is configured.";
-            Err(Failure::new(ErrorCode::AskError, message).with_hint("set llm.model"))
+            Err(Failure::new(ErrorCode::AskError, message)
+                .with_fix(Fix::ChangeSetting, "set llm.model"))
         }
         (AskProvider::Ollama, Some(route)) => Ok(Chosen {
             answerer: ollama(config, &route, NAMED)?,
             why: "`ask.provider` is `ollama`".to_owned(),
-            fix: None,
+            unavailable: None,
         }),
         (AskProvider::OpenAi, route) => Ok(Chosen {
             answerer: openai(config, route)?,
             why: "`ask.provider` is `openai`".to_owned(),
-            fix: None,
+            unavailable: None,
         }),
     }
 }

@@ -18,7 +18,7 @@ use local_agent_verify::{self as verify, Claim, Verdict};
 const MOST_TIMES: u32 = 64;
 
 /// Maximum size in bytes of a beginning that is judged.
-const LONGEST: usize = 32 << 10;
+const MAX_JUDGED_BYTES: usize = 32 << 10;
 
 /// Maximum size in bytes of a beginning with the reasoning before it.
 const LONGEST_WITH_REASONING: usize = 256 << 10;
@@ -52,7 +52,7 @@ impl<'a> ArrivingDraft<'a> {
         if self.times < MOST_TIMES && is_short && begins_sentence(added) {
             self.judged = text.len();
             let (text, _) = without_thinking(text);
-            if !text.is_empty() && text.len() <= LONGEST {
+            if !text.is_empty() && text.len() <= MAX_JUDGED_BYTES {
                 self.times += 1;
                 self.passing = self.judge(&text);
             }

@@ -20,9 +20,9 @@ use super::asker::{Asker, fitted};
 use super::conversation::{Received, Turns};
 use super::defang::template_free;
 use super::prompt::{self, Nonce};
+use super::tool_requests::{RequestedToolCall, wanted};
 use super::tool_results::{ShownResult, ToolResults};
 use super::trail::{Call, Purpose, Round, ToolStep};
-use super::wanted::{Wanted, wanted};
 use crate::config::FolderContext;
 use crate::config::Tools;
 use crate::llm::{Chat, Message, Offer, Reply, Role, ToolCall};
@@ -169,7 +169,7 @@ impl<'a, 't> ToolSession<'a, 't> {
     }
 
     /// Runs the calls of one reply, and adds the calls and their results to the conversation.
-    fn run(&mut self, reply: &Reply, wanted: Vec<Wanted>) -> Vec<ToolStep> {
+    fn run(&mut self, reply: &Reply, wanted: Vec<RequestedToolCall>) -> Vec<ToolStep> {
         self.messages.push(calling(reply, &wanted));
         wanted
             .into_iter()
@@ -178,7 +178,7 @@ impl<'a, 't> ToolSession<'a, 't> {
             .collect()
     }
 
-    fn step(&mut self, n: usize, call: Wanted) -> ToolStep {
+    fn step(&mut self, n: usize, call: RequestedToolCall) -> ToolStep {
         let outcome = if n >= CALLS_A_TURN {
             let message = format!("At most {CALLS_A_TURN} tools are called in one reply.");
             let failure = Failure::new(ErrorCode::ToolLimit, message);
@@ -209,7 +209,7 @@ impl<'a, 't> ToolSession<'a, 't> {
 }
 
 /// The model's own message with its tool calls, as kept in the conversation.
-fn calling(reply: &Reply, wanted: &[Wanted]) -> Message {
+fn calling(reply: &Reply, wanted: &[RequestedToolCall]) -> Message {
     let natives: Vec<ToolCall> = wanted.iter().filter_map(|w| w.native.clone()).collect();
     if !natives.is_empty() {
         return Message::calling(template_free(&reply.text), natives);

@@ -8,7 +8,7 @@ use super::defang::template_free;
 use super::trail::{Observe, Purpose, Round, Trail};
 use super::{Answerer, Chosen};
 use crate::llm::{Finish, Message, Role};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// The result of a chat: the model's own words, unchecked.
 #[derive(Debug)]
@@ -48,9 +48,15 @@ pub(super) fn no_model(chosen: &Chosen) -> Failure {
         "This needs a chat model, and there is none: {}.",
         chosen.why
     );
-    let fix = chosen.fix.as_deref();
-    Failure::new(ErrorCode::AskError, message)
-        .with_hint(fix.unwrap_or("set llm.model and ask.provider"))
+    let failure = Failure::new(ErrorCode::AskError, message);
+    match &chosen.unavailable {
+        Some(Failure {
+            hint: Some(hint),
+            fix,
+            ..
+        }) => failure.with_fix(fix.clone(), hint),
+        _ => failure.with_fix(Fix::ChangeSetting, "set llm.model and ask.provider"),
+    }
 }
 
 fn say(

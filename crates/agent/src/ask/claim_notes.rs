@@ -12,7 +12,7 @@ use local_agent_text::markdown::{plain, sentences};
 use local_agent_verify::{Claim, Effect, Place, Report, Verdict};
 
 /// Maximum number of characters of a sentence that are shown.
-const LONGEST: usize = 300;
+const MAX_SHOWN_CHARS: usize = 300;
 
 /// One sentence of an answer, and why it was rejected or is in doubt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -170,7 +170,7 @@ fn words(text: &str) -> HashSet<String> {
 fn shorten(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
     let line = line.join(" ");
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_SHOWN_CHARS) {
         None => line,
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or("")),
     }

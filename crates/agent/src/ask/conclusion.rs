@@ -177,7 +177,7 @@ pub(super) fn refusal(report: &Report) -> Failure {
         .iter()
         .any(|code| matches!(code, Code::Stale | Code::Gone));
     match is_old {
-        true => failure.with_hint("local-agent index"),
+        true => failure.with_command("local-agent index"),
         false => failure,
     }
 }
@@ -185,7 +185,7 @@ pub(super) fn refusal(report: &Report) -> Failure {
 /// The failure `ASK_CITATION_INVALID` for this reason.
 fn refused_because(reason: &str) -> Failure {
     let message = format!("the answer did not pass verification: {reason}");
-    Failure::new(ErrorCode::AskCitationInvalid, message).with_hint("local-agent runs show last")
+    Failure::new(ErrorCode::AskCitationInvalid, message).with_command("local-agent runs show last")
 }
 
 /// The reasons for a rejection as words for the user.

@@ -5,10 +5,12 @@ use std::ops::Range;
 
 use super::extractive::{Lookup, MoreNotes, NoteSource};
 use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::ids::{DocumentId, IdSet};
 use local_agent_index::lexical::{self, Filter, Query};
 use local_agent_index::retrieval::{Engine, Fusion, Hit, Mode, Request, Scope};
+use local_agent_index::store::DocumentCondition;
 use local_agent_text::error::{Failure, Result};
-use local_agent_text::types::{IdSet, RelPath, SourceName};
+use local_agent_text::types::{RelPath, SourceName};
 
 /// Maximum number of notes that are read for one question.
 const MOST_NOTES: usize = 14;
@@ -106,9 +108,9 @@ impl OpenStores<'_> {
             return Ok(Vec::new());
         }
         let index = self.engine.index();
-        let mut documents: Vec<i64> = Vec::new();
+        let mut documents: Vec<DocumentId> = Vec::new();
         for part in parts {
-            let ids: IdSet = index.documents_where("rel_path LIKE ?", &[format!("%{part}%")])?;
+            let ids = index.documents_where(&[DocumentCondition::PathContains(part)])?;
             documents.extend(ids.iter());
         }
         documents.dedup();
@@ -125,7 +127,7 @@ impl OpenStores<'_> {
     fn with_tasks(&self) -> Result<MoreNotes> {
         let index = self.engine.index();
         let allowed = self.engine.allowed(self.scope)?;
-        let documents = index.documents_with_tasks()?;
+        let documents = index.documents_where(&[DocumentCondition::HasTask])?;
         let documents = documents.iter();
         let documents = documents.filter(|id| allowed.as_ref().is_none_or(|ids| ids.contains(*id)));
         self.listed(documents.collect())
@@ -181,11 +183,11 @@ impl OpenStores<'_> {
     /// The first `most` of these documents that the question covers and that can be read, and how many
     /// it covers. If some documents must not be seen, their number would tell of them: then only those
     /// that were read are counted.
-    fn first(&self, documents: Vec<i64>, most: usize) -> Result<MoreNotes> {
+    fn first(&self, documents: Vec<DocumentId>, most: usize) -> Result<MoreNotes> {
         let index = self.engine.index();
         let allowed = self.engine.allowed(self.scope)?;
-        let covered = |id: &i64| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
-        let documents: Vec<i64> = documents.into_iter().filter(covered).collect();
+        let covered = |id: &DocumentId| allowed.as_ref().is_none_or(|ids| ids.contains(*id));
+        let documents: Vec<DocumentId> = documents.into_iter().filter(covered).collect();
         let mut notes = Vec::new();
         for document in &documents {
             if notes.len() == most {
@@ -204,7 +206,7 @@ impl OpenStores<'_> {
 
     /// The first [`MOST_LISTED`] documents, and their number. A file that cannot be read is neither
     /// among them nor counted.
-    fn listed(&self, documents: Vec<i64>) -> Result<MoreNotes> {
+    fn listed(&self, documents: Vec<DocumentId>) -> Result<MoreNotes> {
         let index = self.engine.index();
         let mut found = MoreNotes {
             notes: Vec::new(),
@@ -239,7 +241,7 @@ impl OpenStores<'_> {
         let same = self
             .engine
             .index()
-            .documents_where("rel_path = ?", &[path.to_string()])?;
+            .documents_where(&[DocumentCondition::HasPath(path)])?;
         Ok(Some(NoteSource {
             source: source.clone(),
             path: path.clone(),

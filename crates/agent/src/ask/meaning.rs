@@ -12,13 +12,13 @@ use super::extractive::{Comparison, Meaning};
 const READ_WELL: f32 = 3.0;
 
 /// A model of this process, and the scale of its cosines.
-pub(super) struct ModelMeaning<'a> {
+pub(super) struct EmbeddingComparer<'a> {
     model: &'a Embedder,
     encoder: &'a Encoder,
     alignment: Alignment,
 }
 
-impl<'a> ModelMeaning<'a> {
+impl<'a> EmbeddingComparer<'a> {
     /// `None` for a model on a server, which gives no vectors of words, and for a model whose
     /// cosines of single words were not measured, because it may give unrelated words a high
     /// cosine. Then only the words themselves count.
@@ -43,7 +43,7 @@ impl<'a> ModelMeaning<'a> {
     }
 }
 
-impl Meaning for ModelMeaning<'_> {
+impl Meaning for EmbeddingComparer<'_> {
     fn compare(&self, question: &str, words: &[&str], texts: &[&str]) -> Result<Comparison> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let asked = self.model.embed_query(question)?.vector;

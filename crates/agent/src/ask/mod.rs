@@ -49,10 +49,10 @@ mod readable_sources;
 mod recompute;
 mod salvage;
 mod second_opinion;
+mod tool_requests;
 mod tool_results;
 mod trail;
 mod verdict_marks;
-mod wanted;
 
 use std::collections::HashMap;
 
@@ -70,7 +70,7 @@ use local_agent_text::error::{Failure, Result};
 use local_agent_verify::VerifyOptions;
 
 pub use answer::{
-    Abstention, Answer, AnswerResult, Asked, Certainty, CheckedDraft, ExtractedAnswer, Outcome,
+    Abstention, Answer, AnswerResult, AskResult, Certainty, CheckedDraft, ExtractedAnswer, Outcome,
     WrittenAnswer,
 };
 pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
@@ -145,7 +145,7 @@ pub fn ask(
     chosen: &Chosen,
     observe: &mut Observe<'_>,
     embedder: &QuestionEmbedder<'_>,
-) -> Asked {
+) -> AskResult {
     ask_with(question, engine, sandbox, chosen, None, observe, embedder)
 }
 
@@ -159,7 +159,7 @@ pub fn ask_with(
     tools: Option<&Toolbox<'_>>,
     observe: &mut Observe<'_>,
     embedder: &QuestionEmbedder<'_>,
-) -> Asked {
+) -> AskResult {
     let mut trail = Trail::of(chosen);
     let answer = answer(
         question,
@@ -169,7 +169,7 @@ pub fn ask_with(
         (&mut trail, observe),
         embedder,
     );
-    Asked { answer, trail }
+    AskResult { answer, trail }
 }
 
 fn answer(
@@ -395,7 +395,7 @@ impl FoundEvidence<'_> {
             scope: &question.scope,
             sees_all: question.sees_all,
         };
-        let meaning = self.model.and_then(meaning::ModelMeaning::of);
+        let meaning = self.model.and_then(meaning::EmbeddingComparer::of);
         let rarity = rarity(question.text, engine)?;
         let evidence = Evidence {
             notes: library.notes(&self.hits)?,

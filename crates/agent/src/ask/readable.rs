@@ -136,7 +136,7 @@ fn passage(
     let title = title_of(pieces, shown, snapshot);
     let all = pieces;
     let pieces = match title {
-        // The title stands before the passage, and not behind the property.
+        // The title is before the passage, and not after the property.
         Some(_) => &pieces[..pieces.len() - 1],
         None => pieces,
     };

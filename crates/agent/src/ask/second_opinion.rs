@@ -137,7 +137,7 @@ fn in_words(model: &Model, supports: bool) -> String {
         "does not support"
     };
     format!(
-        "The model `{}` thinks that the cited text {says} this; that is no proof.",
+        "The model `{}` thinks that the cited text {says} this; that is not a proof.",
         model.name
     )
 }

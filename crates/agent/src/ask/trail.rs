@@ -161,6 +161,9 @@ pub struct Trail {
     pub provider: &'static str,
     /// The reason for the choice, in one plain sentence.
     pub provider_why: String,
+    /// Whether a chat model is configured and cannot answer.
+    #[serde(skip)]
+    pub model_unavailable: bool,
     /// The chat model, when one was chosen.
     pub model: Option<Model>,
     /// The calls, in order.
@@ -186,6 +189,7 @@ impl Trail {
         Self {
             provider: model.as_ref().map_or("extractive", |m| m.provider),
             provider_why: chosen.why.clone(),
+            model_unavailable: chosen.unavailable.is_some(),
             model,
             rounds: Vec::new(),
             timings: Vec::new(),

@@ -140,6 +140,7 @@ fn remark(typed: &Typed, findings: &mut Findings) {
     let agrees = match (typed.key.path, &typed.val) {
         ("phase3.embed.torch.normalize", Val::Bool(false)) => {
             findings.problem(
+                typed.key.path,
                 &typed.origin,
                 format_args!("`{}` {}", typed.key.path, typed.key.doc),
                 None,

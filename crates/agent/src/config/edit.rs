@@ -118,7 +118,7 @@ pub fn contexts_in(file: &Path, text: &str) -> Result<Vec<FolderContext>> {
         .collect::<std::result::Result<_, _>>()
         .map_err(|why| {
             let message = format!("{}: {why}", file.display());
-            Failure::new(ErrorCode::ConfigError, message).with_hint("local-agent config check")
+            Failure::new(ErrorCode::ConfigError, message).with_command("local-agent config check")
         })
 }
 
@@ -175,7 +175,7 @@ fn unusual_layout(file: &Path, key: &str) -> Failure {
         file.display()
     );
     let hint = format!("change `{key}:` in that file by hand, then run `local-agent config check`");
-    Failure::new(ErrorCode::ConfigError, message).with_hint(hint)
+    Failure::new(ErrorCode::ConfigError, message).with_command(hint)
 }
 
 /// Whether two files say the same under every key but this one, a dotted path.
@@ -334,9 +334,11 @@ fn typed(file: &Path, key: &str, node: &Node) -> Result<Vec<NewSource>> {
     match sources(key, node, &origin, &mut findings) {
         Some(Val::Sources(list)) => Ok(list.into_iter().map(NewSource::from).collect()),
         _ => {
-            Err(findings.problems.into_iter().next().unwrap_or_else(|| {
-                Failure::internal("a list of sources has no problem and no value")
-            }))
+            let first = findings.problems.into_iter().next();
+            Err(first.map_or_else(
+                || Failure::internal("a list of sources has no problem and no value"),
+                |problem| problem.failure,
+            ))
         }
     }
 }
@@ -471,7 +473,7 @@ fn taken_name(name: &SourceName) -> Failure {
         ErrorCode::InvalidArgs,
         format!("there is a source called `{name}` already"),
     )
-    .with_hint("local-agent source list (shows the names that are taken; choose another one)")
+    .with_command("local-agent source list (shows the names that are taken; choose another one)")
 }
 
 /// The failure for a name that no source has.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 /// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,19 +70,74 @@ impl Serialize for Origin {
     }
 }
 
+/// The part of the configuration that has a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigArea {
+    /// An allowed root outside the security root.
+    AllowedRootOutside,
+    /// `sources` and `index`, and the keys of the Python version for them.
+    Sources,
+    /// `embed`, `retrieve` and `ask`, and the keys of the Python version for them.
+    Search,
+    /// Everything else.
+    Other,
+}
+
+impl ConfigArea {
+    /// The part with this key.
+    fn of_key(key: &str) -> Self {
+        match key.split('.').next().unwrap_or_default() {
+            "sources" | "index" | "phase2" => Self::Sources,
+            "embed" | "retrieve" | "ask" | "phase3" => Self::Search,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A problem of the configuration.
+#[derive(Debug, Clone)]
+pub struct ConfigProblem {
+    /// Code, message and fix.
+    pub failure: Failure,
+    /// The part of the configuration that has it.
+    pub area: ConfigArea,
+}
+
+impl From<Failure> for ConfigProblem {
+    fn from(failure: Failure) -> Self {
+        Self {
+            failure,
+            area: ConfigArea::Other,
+        }
+    }
+}
+
 /// Errors, and warnings about values whose interpretation differs from what was typed.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
-    pub problems: Vec<Failure>,
+    pub problems: Vec<ConfigProblem>,
     pub warnings: Vec<String>,
     /// Those of `warnings` that say which sources overlap.
     pub overlaps: Vec<String>,
 }
 
 impl Findings {
-    /// Records a mistake at this origin: `INVALID_ARGS` for a flag, otherwise `CONFIG_ERROR`.
+    /// Records a mistake in the value of `key`, typed at this origin: `INVALID_ARGS` for a flag,
+    /// otherwise `CONFIG_ERROR`.
     pub(super) fn problem(
         &mut self,
+        key: &str,
+        origin: &Origin,
+        message: impl fmt::Display,
+        fix: Option<String>,
+    ) {
+        self.problem_in(ConfigArea::of_key(key), origin, message, fix);
+    }
+
+    /// As [`Self::problem`], in this part of the configuration.
+    pub(super) fn problem_in(
+        &mut self,
+        area: ConfigArea,
         origin: &Origin,
         message: impl fmt::Display,
         fix: Option<String>,
@@ -92,18 +147,20 @@ impl Findings {
         } else {
             ErrorCode::ConfigError
         };
-        let fix = fix.unwrap_or_else(|| match origin {
-            Origin::File { path, line } => {
+        let (kind, hint) = match (fix, origin) {
+            (Some(hint), _) => (Fix::ChangeSetting, hint),
+            (None, Origin::File { path, line }) => (
+                Fix::RunCommand,
                 format!(
                     "mend line {line} of {}, then run `local-agent config check`",
                     path.display()
-                )
-            }
-            Origin::Flag(name) => format!("give {name} another value"),
-            _ => "local-agent config check".to_owned(),
-        });
-        self.problems
-            .push(Failure::new(code, format!("{origin}: {message}")).with_hint(fix));
+                ),
+            ),
+            (None, Origin::Flag(name)) => (Fix::Words, format!("give {name} another value")),
+            (None, _) => (Fix::RunCommand, "local-agent config check".to_owned()),
+        };
+        let failure = Failure::new(code, format!("{origin}: {message}")).with_fix(kind, hint);
+        self.problems.push(ConfigProblem { failure, area });
     }
 
     pub(super) fn warn(&mut self, origin: &Origin, message: impl fmt::Display) {

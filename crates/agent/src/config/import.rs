@@ -6,7 +6,7 @@ use super::edit::NewSource;
 use super::folder_context::FolderContext;
 use super::globs::GlobSettings;
 use super::raw::{self, Node, Value};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::SourceName;
 
 /// The program whose configuration is read.
@@ -52,7 +52,7 @@ pub fn import(program: OtherProgram, file: &Path, text: &str) -> Result<Imported
         _ => {
             let message = format!("{} names no collections", file.display());
             return Err(Failure::new(ErrorCode::ConfigError, message)
-                .with_hint("local-agent source add DIR"));
+                .with_fix(Fix::ConfigureByCommand, "local-agent source add DIR"));
         }
     }
     if let Some(text) = text_of(&map, "global_context") {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::findings::{Findings, Origin};
+use super::findings::{ConfigProblem, Findings, Origin};
 use super::keys::Key;
 use super::raw::{self, Node, Value};
 use super::this_machine;
@@ -99,7 +99,7 @@ pub struct Loaded {
     pub layers: Vec<Layer>,
     /// The problems; empty after [`load`]. An invalid value is left out, so the value of the layer
     /// below is used. That is enough for a report, but not for running.
-    pub problems: Vec<Failure>,
+    pub problems: Vec<ConfigProblem>,
 }
 
 /// One key for `config show`.
@@ -174,7 +174,7 @@ pub fn load(inputs: &Inputs) -> Result<Loaded> {
     let Some(first) = loaded.problems.first() else {
         return Ok(loaded);
     };
-    let mut failure = first.clone();
+    let mut failure = first.failure.clone();
     let more = loaded.problems.len() - 1;
     if more > 0 {
         failure.message = format!(
@@ -302,7 +302,7 @@ pub(super) fn default_values() -> Result<Values> {
     })?;
     let typed = typed::read_map(&map, "", &Origin::Default, false, &mut findings);
     match findings.problems.first() {
-        Some(problem) => Err(Failure::internal(problem.message.clone())),
+        Some(problem) => Err(Failure::internal(problem.failure.message.clone())),
         None => Ok(Values(typed.into_iter().map(|t| (t.key.path, t)).collect())),
     }
 }
@@ -318,7 +318,7 @@ fn read(path: &Path, kind: LayerKind, inputs: &Inputs, findings: &mut Findings) 
     let (map, bytes) = match parsed {
         Ok(parsed) => parsed,
         Err(problem) => {
-            findings.problems.push(problem);
+            findings.problems.push(problem.into());
             return None;
         }
     };
@@ -398,7 +398,7 @@ fn check_trust(file: &mut Read, faults: &[Fault], inputs: &Inputs, findings: &mu
     if let Some(store) = &inputs.trust_file {
         match trust::holds(store, &file.layer.path, &file.bytes) {
             Ok(trusted) => file.layer.trusted = trusted,
-            Err(problem) if file.layer.needs_trust => findings.problems.push(problem),
+            Err(problem) if file.layer.needs_trust => findings.problems.push(problem.into()),
             // Nothing in the file needs the trust store.
             Err(problem) => findings.warnings.push(problem.message),
         }
@@ -407,7 +407,7 @@ fn check_trust(file: &mut Read, faults: &[Fault], inputs: &Inputs, findings: &mu
     if file.layer.needs_trust && !file.layer.trusted {
         findings
             .problems
-            .push(trust::untrusted(&file.layer.path, faults));
+            .push(trust::untrusted(&file.layer.path, faults).into());
         file.typed
             .retain(|t| !faults.iter().any(|f| f.key == t.key.path));
     }

@@ -43,12 +43,13 @@ mod unknown_source;
 mod untrusted;
 mod validate;
 mod values;
+mod words;
 mod workroot;
 
 pub use edit::{
     ContextsAfter, NewSource, SourceEdit, contexts_after, contexts_in, edit_contexts, edit_sources,
 };
-pub use findings::Origin;
+pub use findings::{ConfigArea, ConfigProblem, Origin};
 pub use folder_context::{FolderContext, context_of};
 pub use globs::{GlobSettings, split_list};
 pub use import::{Imported, OtherProgram, import};

@@ -141,7 +141,7 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<(String, Node)>> {
 
 /// The failure for a line of the file that cannot be read.
 fn failure_in_line(name: &str, line: usize, why: &str) -> Failure {
-    Failure::new(ErrorCode::ConfigError, format!("{name}:{line}: {why}")).with_hint(format!(
+    Failure::new(ErrorCode::ConfigError, format!("{name}:{line}: {why}")).with_command(format!(
         "mend line {line} of {name}, then run `local-agent config check`"
     ))
 }

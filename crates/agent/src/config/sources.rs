@@ -20,6 +20,9 @@ pub(super) struct TypedSource {
     pub selection: Selection,
 }
 
+/// The key that this file parses.
+const SOURCES: &str = "sources";
+
 /// Parses `sources`: names must be unique and well-formed, and every source needs a root.
 pub(super) fn sources(
     key: &Key,
@@ -35,6 +38,7 @@ pub(super) fn sources(
             node.describe()
         );
         findings.problem(
+            SOURCES,
             origin,
             why,
             Some("write `sources:` and below it `  - {name: notes, root: notes}`".into()),
@@ -52,6 +56,7 @@ pub(super) fn sources(
         if !names.insert(source.name.clone()) {
             let why = format!("two sources are called `{}`", source.name);
             findings.problem(
+                SOURCES,
                 &here,
                 why,
                 Some("give each source a name of its own".into()),
@@ -103,7 +108,7 @@ fn source(
             selection,
         }),
         Err(why) => {
-            findings.problem(&origin.at(name.line), why, None);
+            findings.problem(SOURCES, &origin.at(name.line), why, None);
             None
         }
     }
@@ -123,7 +128,7 @@ fn selection(
         Err(why) => (Err(why), "write it as a line of a `.gitignore`"),
     };
     found
-        .map_err(|why| findings.problem(origin, why, Some(how.into())))
+        .map_err(|why| findings.problem(SOURCES, origin, why, Some(how.into())))
         .ok()
 }
 
@@ -141,7 +146,7 @@ fn written(
             entry.describe(),
             FIELDS.join(", ")
         );
-        findings.problem(origin, why, None);
+        findings.problem(SOURCES, origin, why, None);
         return None;
     };
     let mut out = SourceFields::default();
@@ -169,7 +174,7 @@ fn known_field(name: &str, origin: &Origin, findings: &mut Findings) -> Option<&
     let near = near.filter(|f| strsim::jaro_winkler(f, name) > 0.6);
     let guess = near.map_or_else(String::new, |f| format!("; did you mean `{f}`?"));
     let why = format!("a source has no key `{}`{guess}", shown(name));
-    findings.problem(origin, why, None);
+    findings.problem(SOURCES, origin, why, None);
     None
 }
 
@@ -187,13 +192,13 @@ fn words(
         }
         Value::Scalar { text, plain: true } if text == "~" => {
             let why = "`~` alone means nothing in YAML";
-            findings.problem(origin, why, Some("write `~/`".into()));
+            findings.problem(SOURCES, origin, why, Some("write `~/`".into()));
             None
         }
         Value::Scalar { text, .. } if text.trim().is_empty() || text == "null" => Some(None),
         _ => {
             let why = format!("a source's `{field}` takes words, not {}", node.describe());
-            findings.problem(origin, why, None);
+            findings.problem(SOURCES, origin, why, None);
             None
         }
     }
@@ -209,7 +214,12 @@ fn required(
     let item = written.words.remove(field);
     if item.is_none() {
         let how = format!("add `{field}:` to this entry");
-        findings.problem(origin, format!("a source has no `{field}`"), Some(how));
+        findings.problem(
+            SOURCES,
+            origin,
+            format!("a source has no `{field}`"),
+            Some(how),
+        );
     }
     item
 }
@@ -224,7 +234,7 @@ fn code(item: Option<Item>, origin: &Origin, findings: &mut Findings) -> Option<
         other => {
             let other = shown(other);
             let why = format!("a source's `code` takes `true` or `false`, not `{other}`");
-            findings.problem(&origin.at(item.line), why, None);
+            findings.problem(SOURCES, &origin.at(item.line), why, None);
             None
         }
     }
@@ -255,7 +265,7 @@ fn word_list(
                     ("patterns", "write `[archive/, \"*.draft.md\"]`")
                 };
                 let why = format_args!("`{field}` takes {what}, not {}", one.describe());
-                findings.problem(origin, why, Some(how.into()));
+                findings.problem(SOURCES, origin, why, Some(how.into()));
                 return None;
             }
         }

@@ -2,6 +2,7 @@
 //! suggestions, `configs/default.yaml` and `docs/config.md` are generated from it.
 
 use super::keys::{Effect, Key, Kind};
+use super::words;
 
 /// The sections in their written order, with one sentence for each. The blank section contains the
 /// top-level keys.
@@ -18,7 +19,7 @@ pub const SECTIONS: &[(&str, &str)] = &[
     ("ask", "How a question is answered and checked."),
     (
         "verify",
-        "A second opinion on what a chat model wrote. Without a model nobody is asked.",
+        "A second opinion on what a chat model wrote. Without a model there is none.",
     ),
     (
         "llm",
@@ -73,9 +74,10 @@ const NO_BATCH_SIZE: &str =
 /// Why the number of candidates cannot be set.
 const NO_CANDIDATES: &str =
     "has no effect: each side gives its best 1,000, because scores are scaled by whole lists";
-const SCHEMES: Kind = Kind::OneOf(&["obsidian_v2", "obsidian_v1", "fixed_window_v1"]);
-pub(super) const RULES: Kind = Kind::OneOf(&["allow", "ask", "deny"]);
-const HEADINGS: Kind = Kind::OneOf(&["prefix", "exact", "ignore"]);
+const SCHEMES: Kind = words::SCHEMES.kind();
+/// The rules of tools.
+pub(super) const RULES: Kind = words::TOOL_RULES.kind();
+const HEADINGS: Kind = words::HEADING_MATCHES.kind();
 /// The words for instruction sets: first the word for the best one, then the names of the kernels.
 pub const INSTRUCTIONS: &[&str] = &[
     "auto",
@@ -136,17 +138,17 @@ pub const KEYS: &[Key] = &[
         "security.deny_names",
         Kind::Names,
         "[.env, .env.*, \"*.env\", .git, .ssh, .gnupg, .aws, id_rsa, id_dsa, id_ecdsa, id_ed25519, \"*.pem\", \"*.key\", \"*.p12\", \"*.pfx\", \"*.kdbx\", .netrc, .npmrc, credentials.json]",
-        "Names that no segment of a path may have, in any case of letters; `*` stands for any characters.",
+        "Names that no segment of a path may have, in any case of letters; `*` matches any characters.",
     ),
     key(
         "security.hard_links",
-        Kind::OneOf(&["deny", "allow"]),
+        words::HARD_LINKS.kind(),
         "deny",
         "Whether a file that has a second name somewhere may be read.",
     ),
     key(
         "security.follow_links",
-        Kind::OneOf(&["never", "inside"]),
+        words::FOLLOW_LINKS.kind(),
         "never",
         "Whether symbolic links are followed; `inside`: when the target stays in the same root.",
     ),
@@ -190,7 +192,7 @@ pub const KEYS: &[Key] = &[
         "index.db_path",
         Kind::Path,
         "",
-        "The index database; unset: `index.sqlite` in `state_dir`. The lexical projection stands beside it.",
+        "The index database; unset: `index.sqlite` in `state_dir`. The lexical projection is in the same folder.",
     ),
     key(
         "index.scheme",
@@ -220,11 +222,11 @@ pub const KEYS: &[Key] = &[
         "embed.db_path",
         Kind::Path,
         "",
-        "The embeddings database; unset: `embeddings.sqlite` in `state_dir`. The vector projection stands beside it.",
+        "The embeddings database; unset: `embeddings.sqlite` in `state_dir`. The vector projection is in the same folder.",
     ),
     key(
         "embed.provider",
-        Kind::OneOf(&["candle", "ollama", "openai"]),
+        words::EMBED_PROVIDERS.kind(),
         "candle",
         "Who computes vectors: `candle` runs inside this program, `ollama` and `openai` (`/v1/embeddings`) ask the server at `llm.base_url`.",
     ),
@@ -242,9 +244,9 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "embed.precision",
-        Kind::OneOf(&["f32", "bf16", "mixed", "int8"]),
+        words::PRECISIONS.kind(),
         "int8",
-        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes, is fastest, and ranks as well as `f32`; `bf16` rounds them to 16-bit floats and ranks as `f32` does but for near ties; `mixed` does each in two products of four. Another precision makes other vectors: `embed` makes them anew.",
+        "What passages are computed in inside this program: `int8` rounds weights and activations to bytes, is fastest, and ranks as well as `f32`; `bf16` rounds them to 16-bit floats and ranks as `f32` does but for near ties; `mixed` does each in two products of four. Another precision makes other vectors: `embed` computes them again.",
     ),
     key(
         "embed.instructions",
@@ -296,7 +298,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "retrieve.fusion",
-        Kind::OneOf(&["convex", "rrf"]),
+        words::FUSIONS.kind(),
         "convex",
         "How the two lists become one: by weighted scores, or by reciprocal ranks.",
     ),
@@ -322,11 +324,11 @@ pub const KEYS: &[Key] = &[
         "retrieve.reranker_ms",
         int(0, 600_000),
         "2000",
-        "Milliseconds that the reranker may take for one question, counted from when it is loaded; hits that it did not reach keep their order behind the others, and the output says so.",
+        "Milliseconds that the reranker may take for one question, counted from when it is loaded; hits that it did not reach keep their order after the others, and the output says so.",
     ),
     key(
         "ask.provider",
-        Kind::OneOf(&["auto", "extractive", "ollama", "openai"]),
+        words::ASK_PROVIDERS.kind(),
         "auto",
         "Who writes the answer: `extractive`: the best sentences themselves; `ollama`; `openai`: any server with `/v1/chat/completions`; `auto`: Ollama if a chat model is configured and there, else `extractive`.",
     ),
@@ -362,7 +364,7 @@ pub const KEYS: &[Key] = &[
     ),
     key(
         "verify.judge.provider",
-        Kind::OneOf(&["ollama", "openai"]),
+        words::JUDGE_PROVIDERS.kind(),
         "ollama",
         "Where the model of the second opinion runs: on the server of `llm.base_url`, asked as an Ollama or through `/v1/chat/completions`.",
     ),
@@ -370,7 +372,7 @@ pub const KEYS: &[Key] = &[
         "verify.judge.model",
         Kind::Text,
         "",
-        "A model that is asked of each sentence that passed, and was not proven, whether the cited text supports it, for example `bespoke-minicheck`. Its answer only moves a sentence between `checked` and `doubtful`; unset: nobody is asked.",
+        "A model that is asked of each sentence that passed, and was not proven, whether the cited text supports it, for example `bespoke-minicheck`. Its answer only moves a sentence between `checked` and `doubtful`; unset: there is no second opinion.",
     ),
     key(
         "llm.model",
@@ -521,7 +523,7 @@ pub const KEYS: &[Key] = &[
         "tools.max_result_bytes",
         int(1_000, 10_000_000),
         "200000",
-        "Bytes of results that a model is given in one loop; what is beyond is cut off, and said to be.",
+        "Bytes of results that a model gets in one loop; longer results are cut, and the model is told so.",
     ),
     key(
         "tools.timeout_s",
@@ -758,7 +760,7 @@ pub const KEYS: &[Key] = &[
     kept(
         "phase3.embed.torch.cache_dir",
         Kind::Text,
-        "has no effect: models stand in this program's own model folder (`local-agent models list`)",
+        "has no effect: models are stored in this program's own model folder (`local-agent models list`)",
     ),
     kept(
         "phase3.embed.torch.device",

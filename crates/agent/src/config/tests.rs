@@ -1101,13 +1101,13 @@ mod trusting {
         let warnings = |text: &str| world.named(text).unwrap().config.warnings.join("\n");
         let sources = "sources: [{name: n, root: notes}]\n";
         assert!(
-            !warnings(sources).contains("is no source"),
+            !warnings(sources).contains("is not a source"),
             "{}",
             warnings(sources)
         );
         let both = format!("{sources}contexts: [\"kitchen: recipes\"]\n");
         assert!(
-            warnings(&both).contains("is no source"),
+            warnings(&both).contains("is not a source"),
             "{}",
             warnings(&both)
         );
@@ -1212,8 +1212,8 @@ mod trusting {
         let loaded = load_lenient(&world.inputs()).unwrap();
         assert_eq!(loaded.problems.len(), 1);
         assert!(
-            loaded.problems[0].message.contains("line 2 (")
-                && loaded.problems[0].message.contains("line 3 (")
+            loaded.problems[0].failure.message.contains("line 2 (")
+                && loaded.problems[0].failure.message.contains("line 3 (")
         );
         assert!(
             !loaded.config.security.allow_any_path
@@ -1325,7 +1325,11 @@ mod trusting {
         let store = world.write("home/.local/trust.json", "{\"version\": 1, \"files\": [");
         let loaded = load_lenient(&world.inputs()).unwrap();
         assert_eq!(
-            loaded.problems.iter().map(|p| p.code).collect::<Vec<_>>(),
+            loaded
+                .problems
+                .iter()
+                .map(|p| p.failure.code)
+                .collect::<Vec<_>>(),
             [ErrorCode::ConfigError, ErrorCode::ConfigUntrusted]
         );
         assert!(trust(&store, &file).is_err() && is_trusted(&store, &file).is_err());

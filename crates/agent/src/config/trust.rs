@@ -17,7 +17,7 @@ use super::places;
 use super::raw;
 use super::this_machine::{is_cloud_model, is_far};
 use super::typed::{Item, Typed, Val};
-use super::untrusted::{self, Leave};
+use super::untrusted::{self, UntrustedLimit};
 use super::values::Values;
 use local_agent_files::state::quoted;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -74,7 +74,7 @@ fn broken_trust(file: &Path, why: String) -> Failure {
         ErrorCode::ConfigError,
         format!("the trust file {} {why}", file.display()),
     )
-    .with_hint(format!(
+    .with_command(format!(
         "mv {0} {0}.damaged && local-agent config trust (in each folder that you trust)",
         quoted(file)
     ))
@@ -206,7 +206,7 @@ impl JudgedFile<'_> {
         let Some(leave) = untrusted::leave(key) else {
             return vec![(line, format!("sets `{key}`"))];
         };
-        if leave == Leave::Inside {
+        if leave == UntrustedLimit::Inside {
             return self.places_outside(typed, line);
         }
         let what = match &typed.val {
@@ -214,7 +214,7 @@ impl JudgedFile<'_> {
             Val::Int(number) => self.number(key, *number, leave),
             Val::Text(word) => self.word(key, word, leave),
             Val::List(items) => self.entries(key, items, leave),
-            Val::Float(_) | Val::Sources(_) if leave == Leave::Any => None,
+            Val::Float(_) | Val::Sources(_) if leave == UntrustedLimit::Any => None,
             Val::Float(_) | Val::Sources(_) => Some(format!("sets `{key}`")),
         };
         what.map(|what| (line, what)).into_iter().collect()
@@ -245,12 +245,14 @@ impl JudgedFile<'_> {
     }
 
     /// What is wrong with a switch.
-    fn switch(&self, key: &str, on: bool, leave: Leave) -> Option<String> {
+    fn switch(&self, key: &str, on: bool, leave: UntrustedLimit) -> Option<String> {
         let is_as_below = self.below.bool(key).is_ok_and(|below| below == on);
         let may = match leave {
-            Leave::Any => true,
-            Leave::Switch(safe) => on == safe || is_as_below,
-            Leave::SwitchUnlessTyped(safe) => on == safe || is_as_below || !self.is_typed(key),
+            UntrustedLimit::Any => true,
+            UntrustedLimit::Switch(safe) => on == safe || is_as_below,
+            UntrustedLimit::SwitchUnlessTyped(safe) => {
+                on == safe || is_as_below || !self.is_typed(key)
+            }
             _ => false,
         };
         let state = if on { "on" } else { "off" };
@@ -258,33 +260,33 @@ impl JudgedFile<'_> {
     }
 
     /// What is wrong with a number.
-    fn number(&self, key: &str, number: i64, leave: Leave) -> Option<String> {
+    fn number(&self, key: &str, number: i64, leave: UntrustedLimit) -> Option<String> {
         let is_more = !self.below.int(key).is_ok_and(|below: i64| number <= below);
         let may = match leave {
-            Leave::Any => true,
-            Leave::NotMore => !is_more,
-            Leave::NotMoreUnlessTyped => !is_more || !self.is_typed(key),
+            UntrustedLimit::Any => true,
+            UntrustedLimit::NotMore => !is_more,
+            UntrustedLimit::NotMoreUnlessTyped => !is_more || !self.is_typed(key),
             _ => false,
         };
         (!may).then(|| format!("`{key}` is raised"))
     }
 
     /// What is wrong with a word.
-    fn word(&self, key: &str, word: &str, leave: Leave) -> Option<String> {
+    fn word(&self, key: &str, word: &str, leave: UntrustedLimit) -> Option<String> {
         let below = self.below.opt_text(key);
         let is_as_below = below == Some(word);
         let may = match leave {
-            Leave::Any => true,
-            Leave::Word(safe) => word == safe || is_as_below,
-            Leave::Stricter => {
+            UntrustedLimit::Any => true,
+            UntrustedLimit::Word(safe) => word == safe || is_as_below,
+            UntrustedLimit::Stricter => {
                 below.is_some_and(|before| strictness_of(word) >= strictness_of(before))
             }
-            Leave::ThisMachine => {
+            UntrustedLimit::ThisMachine => {
                 let is_far = is_far(word);
                 return is_far.then(|| format!("`{key}` is another machine"));
             }
-            Leave::NearModel => is_as_below || !is_cloud_model(word),
-            Leave::NearServer(safe) => {
+            UntrustedLimit::NearModel => is_as_below || !is_cloud_model(word),
+            UntrustedLimit::NearServer(safe) => {
                 let is_near = !self.is_server_far && !is_cloud_model(word);
                 if is_near || safe == Some(word) || is_as_below {
                     return None;
@@ -297,16 +299,16 @@ impl JudgedFile<'_> {
     }
 
     /// What is wrong with a list.
-    fn entries(&self, key: &str, items: &[Item], leave: Leave) -> Option<String> {
+    fn entries(&self, key: &str, items: &[Item], leave: UntrustedLimit) -> Option<String> {
         let below = self.below.list(key);
-        if leave == Leave::More {
+        if leave == UntrustedLimit::More {
             let missing = absent(below, items);
             return (!missing.is_empty()).then(|| format!("`{key}` lacks {missing}"));
         }
         let may = match leave {
-            Leave::Any => true,
-            Leave::OwnSources => self.has_only_own(SOURCES),
-            Leave::OwnFilesUnlessTyped => {
+            UntrustedLimit::Any => true,
+            UntrustedLimit::OwnSources => self.has_only_own(SOURCES),
+            UntrustedLimit::OwnFilesUnlessTyped => {
                 let only_own = self.has_only_own(SOURCES) && self.has_only_own(ROOTS);
                 only_own && !self.is_typed(key)
             }
@@ -373,5 +375,5 @@ pub(super) fn untrusted(file: &Path, faults: &[Fault]) -> Failure {
         lines.join(", ")
     );
     Failure::new(ErrorCode::ConfigUntrusted, message)
-        .with_hint("read those lines; if you agree to them, run `local-agent config trust`")
+        .with_command("read those lines; if you agree to them, run `local-agent config trust`")
 }

@@ -67,6 +67,7 @@ pub(super) fn read_map(
                 Value::Map(inner) => out.extend(read_map(inner, &path, origin, lenient, findings)),
                 _ if node.is_unset() => {}
                 _ => findings.problem(
+                    &path,
                     &here,
                     format_args!("`{path}` is a section, not {}", node.describe()),
                     None,
@@ -77,6 +78,7 @@ pub(super) fn read_map(
             let guess = near.map_or_else(String::new, |k| format!("; did you mean `{k}`?"));
             let fix = near.map(|k| format!("write `{k}`; docs/config.md lists every key"));
             findings.problem(
+                &path,
                 &here,
                 format_args!("there is no key `{}`{guess}", shown(&path)),
                 fix,
@@ -112,7 +114,7 @@ pub(super) fn check(
                     key.takes(),
                     node.describe()
                 );
-                findings.problem(origin, why, fix);
+                findings.problem(key.path, origin, why, fix);
                 None
             }
         },
@@ -230,6 +232,7 @@ fn list(
             _ => None,
         };
         findings.problem(
+            key.path,
             origin,
             format_args!(
                 "`{}` takes {}, not {}",
@@ -254,6 +257,7 @@ fn list(
             );
         } else {
             findings.problem(
+                key.path,
                 origin,
                 format_args!("`{}` is empty, so nothing could be read", key.path),
                 None,
@@ -271,6 +275,7 @@ fn entries(key: &Key, nodes: &[Node], origin: &Origin, findings: &mut Findings) 
         let here = origin.at(entry.line);
         let Value::Scalar { text, .. } = &entry.value else {
             findings.problem(
+                key.path,
                 &here,
                 format_args!(
                     "`{}` takes {}, not {}",
@@ -295,6 +300,7 @@ fn entries(key: &Key, nodes: &[Node], origin: &Origin, findings: &mut Findings) 
                 line: entry.line,
             }),
             None => findings.problem(
+                key.path,
                 &here,
                 format_args!("`{}` is not an entry for `{}`", shown(text), key.path),
                 None,

@@ -1,12 +1,12 @@
 //! The failure for an unknown source name, which is the same in every command.
 
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 /// Minimum similarity of a suggested name, from 0 to 1.
 const LIKE: f64 = 0.5;
 
 /// Maximum number of names that are listed.
-const MOST: usize = 10;
+const MAX_LISTED: usize = 10;
 
 /// The failure `INVALID_ARGS` for a name that no source has. It names the sources with the most
 /// similar names or, if no name is similar, those in `known`.
@@ -18,7 +18,8 @@ pub fn unknown_source<'s>(name: &str, known: impl IntoIterator<Item = &'s str>) 
         None => format!("; configured are: {}", listed(known.into_iter())),
     };
     let message = format!("there is no source called `{name}`{said}");
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent source list")
+    Failure::new(ErrorCode::InvalidArgs, message)
+        .with_fix(Fix::ListSources, "local-agent source list")
 }
 
 /// The names that are similar to `name`, the most similar first; `None` if there are none.
@@ -38,8 +39,8 @@ fn likeness(typed: &str, name: &str) -> f64 {
 
 /// The first names, and the number of the others.
 fn listed<'s>(names: impl ExactSizeIterator<Item = &'s str>) -> String {
-    let more = names.len().saturating_sub(MOST);
-    let first: Vec<&str> = names.take(MOST).collect();
+    let more = names.len().saturating_sub(MAX_LISTED);
+    let first: Vec<&str> = names.take(MAX_LISTED).collect();
     match more {
         0 => first.join(", "),
         more => format!("{}, and {more} more", first.join(", ")),

@@ -6,7 +6,7 @@
 
 /// How far an untrusted file may set a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(super) enum UntrustedLimit {
     /// To any value.
     Any,
     /// To a place below the folder of the file.
@@ -42,124 +42,136 @@ pub(super) enum Leave {
 }
 
 /// Every key that an untrusted file may set, sorted.
-const MAY_SET: &[(&str, Leave)] = &[
+const MAY_SET: &[(&str, UntrustedLimit)] = &[
     // How well an answer agrees with its evidence is checked in any case.
-    ("ask.heading_match", Leave::Any),
-    ("ask.max_evidence_tokens", Leave::Any),
-    ("ask.normalize_heading", Leave::Any),
+    ("ask.heading_match", UntrustedLimit::Any),
+    ("ask.max_evidence_tokens", UntrustedLimit::Any),
+    ("ask.normalize_heading", UntrustedLimit::Any),
     // Who gets the evidence.
-    ("ask.provider", Leave::NearServer(Some("extractive"))),
+    (
+        "ask.provider",
+        UntrustedLimit::NearServer(Some("extractive")),
+    ),
     // Only the user may permit less than they asked for.
-    ("ask.strict", Leave::Switch(true)),
-    ("ask.top_n", Leave::Any),
+    ("ask.strict", UntrustedLimit::Switch(true)),
+    ("ask.top_n", UntrustedLimit::Any),
     // Words for chat models and agents: about the notes of this folder, not about the user's.
-    ("contexts", Leave::OwnSources),
+    ("contexts", UntrustedLimit::OwnSources),
     // How vectors are computed inside this program. They can be computed again at any time.
-    ("embed.batch_tokens", Leave::Any),
-    ("embed.db_path", Leave::Inside),
-    ("embed.dimensions", Leave::Any),
-    ("embed.instructions", Leave::Any),
-    ("embed.keep_unused_days", Leave::Any),
-    ("embed.max_length", Leave::Any),
+    ("embed.batch_tokens", UntrustedLimit::Any),
+    ("embed.db_path", UntrustedLimit::Inside),
+    ("embed.dimensions", UntrustedLimit::Any),
+    ("embed.instructions", UntrustedLimit::Any),
+    ("embed.keep_unused_days", UntrustedLimit::Any),
+    ("embed.max_length", UntrustedLimit::Any),
     // A name only: nothing is downloaded for it, and `embed.provider` says who is asked.
-    ("embed.model", Leave::NearModel),
-    ("embed.model_path", Leave::Inside),
-    ("embed.passage_prefix", Leave::Any),
-    ("embed.precision", Leave::Any),
+    ("embed.model", UntrustedLimit::NearModel),
+    ("embed.model_path", UntrustedLimit::Inside),
+    ("embed.passage_prefix", UntrustedLimit::Any),
+    ("embed.precision", UntrustedLimit::Any),
     // Who gets the chunks.
-    ("embed.provider", Leave::NearServer(Some("candle"))),
-    ("embed.query_prefix", Leave::Any),
-    ("embed.threads", Leave::Any),
+    ("embed.provider", UntrustedLimit::NearServer(Some("candle"))),
+    ("embed.query_prefix", UntrustedLimit::Any),
+    ("embed.threads", UntrustedLimit::Any),
     // How documents are cut. The index can be built again at any time.
-    ("index.db_path", Leave::Inside),
-    ("index.max_chars", Leave::Any),
-    ("index.max_tokens", Leave::Any),
-    ("index.overlap", Leave::Any),
-    ("index.scheme", Leave::Any),
+    ("index.db_path", UntrustedLimit::Inside),
+    ("index.max_chars", UntrustedLimit::Any),
+    ("index.max_tokens", UntrustedLimit::Any),
+    ("index.overlap", UntrustedLimit::Any),
+    ("index.scheme", UntrustedLimit::Any),
     // Who gets the evidence.
-    ("llm.base_url", Leave::ThisMachine),
+    ("llm.base_url", UntrustedLimit::ThisMachine),
     // Which of the models that are set is asked.
-    ("llm.big_triggers", Leave::Any),
+    ("llm.big_triggers", UntrustedLimit::Any),
     // How the server holds a model in memory.
-    ("llm.keep_alive", Leave::Any),
+    ("llm.keep_alive", UntrustedLimit::Any),
     // Bounds of one reply, and of one file.
-    ("llm.max_chars_full_read", Leave::Any),
-    ("llm.max_tokens", Leave::Any),
-    ("llm.max_tokens_big_second", Leave::Any),
+    ("llm.max_chars_full_read", UntrustedLimit::Any),
+    ("llm.max_tokens", UntrustedLimit::Any),
+    ("llm.max_tokens_big_second", UntrustedLimit::Any),
     // A model that is set makes `auto` send the evidence to the server.
-    ("llm.model", Leave::NearServer(None)),
-    ("llm.model_big", Leave::NearServer(None)),
-    ("llm.model_fast", Leave::NearServer(None)),
-    ("llm.num_ctx", Leave::Any),
-    ("llm.prefer_fast", Leave::Any),
-    ("llm.temperature", Leave::Any),
-    ("llm.timeout_s", Leave::Any),
-    ("llm.timeout_s_big_second", Leave::Any),
+    ("llm.model", UntrustedLimit::NearServer(None)),
+    ("llm.model_big", UntrustedLimit::NearServer(None)),
+    ("llm.model_fast", UntrustedLimit::NearServer(None)),
+    ("llm.num_ctx", UntrustedLimit::Any),
+    ("llm.prefer_fast", UntrustedLimit::Any),
+    ("llm.temperature", UntrustedLimit::Any),
+    ("llm.timeout_s", UntrustedLimit::Any),
+    ("llm.timeout_s_big_second", UntrustedLimit::Any),
     // What agents may do and see.
-    ("mcp.operations", Leave::Fewer),
-    ("mcp.private_notes", Leave::Switch(false)),
-    ("mcp.tools", Leave::Fewer),
-    ("memory.db_path", Leave::Inside),
-    ("memory.enabled", Leave::SwitchUnlessTyped(false)),
+    ("mcp.operations", UntrustedLimit::Fewer),
+    ("mcp.private_notes", UntrustedLimit::Switch(false)),
+    ("mcp.tools", UntrustedLimit::Fewer),
+    ("memory.db_path", UntrustedLimit::Inside),
+    ("memory.enabled", UntrustedLimit::SwitchUnlessTyped(false)),
     // It only marks answers that are checked in any case.
-    ("phase3.ask.citation_validation.enabled", Leave::Any),
+    (
+        "phase3.ask.citation_validation.enabled",
+        UntrustedLimit::Any,
+    ),
     // How evidence is found.
-    ("retrieve.fusion", Leave::Any),
-    ("retrieve.path_prefix", Leave::Any),
-    ("retrieve.reranker", Leave::Inside),
-    ("retrieve.reranker_ms", Leave::Any),
-    ("retrieve.vector_weight", Leave::Any),
+    ("retrieve.fusion", UntrustedLimit::Any),
+    ("retrieve.path_prefix", UntrustedLimit::Any),
+    ("retrieve.reranker", UntrustedLimit::Inside),
+    ("retrieve.reranker_ms", UntrustedLimit::Any),
+    ("retrieve.vector_weight", UntrustedLimit::Any),
     // What is recorded: all runs, and not more of the notes than the user wants.
-    ("runs.dir", Leave::Inside),
-    ("runs.enabled", Leave::Switch(true)),
-    ("runs.keep_evidence", Leave::SwitchUnlessTyped(false)),
+    ("runs.dir", UntrustedLimit::Inside),
+    ("runs.enabled", UntrustedLimit::Switch(true)),
+    (
+        "runs.keep_evidence",
+        UntrustedLimit::SwitchUnlessTyped(false),
+    ),
     (
         "runs.log_evidence_excerpts",
-        Leave::SwitchUnlessTyped(false),
+        UntrustedLimit::SwitchUnlessTyped(false),
     ),
-    ("runs.max_excerpt_chars", Leave::NotMoreUnlessTyped),
-    ("runs.max_total_evidence_chars", Leave::NotMoreUnlessTyped),
+    ("runs.max_excerpt_chars", UntrustedLimit::NotMoreUnlessTyped),
+    (
+        "runs.max_total_evidence_chars",
+        UntrustedLimit::NotMoreUnlessTyped,
+    ),
     // What may be opened.
-    ("security.allow_any_path", Leave::Switch(false)),
-    ("security.allowed_exts", Leave::OwnFilesUnlessTyped),
-    ("security.allowed_roots", Leave::Inside),
-    ("security.deny_absolute_paths", Leave::Switch(true)),
-    ("security.deny_hidden_paths", Leave::Switch(true)),
-    ("security.deny_names", Leave::More),
-    ("security.follow_links", Leave::Word("never")),
-    ("security.hard_links", Leave::Word("deny")),
-    ("security.max_file_bytes", Leave::NotMore),
-    ("security.private_tags", Leave::More),
+    ("security.allow_any_path", UntrustedLimit::Switch(false)),
+    ("security.allowed_exts", UntrustedLimit::OwnFilesUnlessTyped),
+    ("security.allowed_roots", UntrustedLimit::Inside),
+    ("security.deny_absolute_paths", UntrustedLimit::Switch(true)),
+    ("security.deny_hidden_paths", UntrustedLimit::Switch(true)),
+    ("security.deny_names", UntrustedLimit::More),
+    ("security.follow_links", UntrustedLimit::Word("never")),
+    ("security.hard_links", UntrustedLimit::Word("deny")),
+    ("security.max_file_bytes", UntrustedLimit::NotMore),
+    ("security.private_tags", UntrustedLimit::More),
     (
         "security.roots_must_be_within_security_root",
-        Leave::Switch(true),
+        UntrustedLimit::Switch(true),
     ),
-    ("sources", Leave::Inside),
-    ("state_dir", Leave::Inside),
+    ("sources", UntrustedLimit::Inside),
+    ("state_dir", UntrustedLimit::Inside),
     // What models and agents may do.
-    ("tools.delete", Leave::Stricter),
-    ("tools.find_defs", Leave::Stricter),
-    ("tools.find_refs", Leave::Stricter),
-    ("tools.grep", Leave::Stricter),
-    ("tools.list_dir", Leave::Stricter),
-    ("tools.max_result_bytes", Leave::NotMore),
-    ("tools.max_turns", Leave::NotMore),
-    ("tools.max_writes", Leave::NotMore),
-    ("tools.outline", Leave::Stricter),
-    ("tools.propose_write", Leave::Stricter),
-    ("tools.read_symbol", Leave::Stricter),
-    ("tools.read_text_file", Leave::Stricter),
-    ("tools.related_files", Leave::Stricter),
-    ("tools.timeout_s", Leave::NotMore),
+    ("tools.delete", UntrustedLimit::Stricter),
+    ("tools.find_defs", UntrustedLimit::Stricter),
+    ("tools.find_refs", UntrustedLimit::Stricter),
+    ("tools.grep", UntrustedLimit::Stricter),
+    ("tools.list_dir", UntrustedLimit::Stricter),
+    ("tools.max_result_bytes", UntrustedLimit::NotMore),
+    ("tools.max_turns", UntrustedLimit::NotMore),
+    ("tools.max_writes", UntrustedLimit::NotMore),
+    ("tools.outline", UntrustedLimit::Stricter),
+    ("tools.propose_write", UntrustedLimit::Stricter),
+    ("tools.read_symbol", UntrustedLimit::Stricter),
+    ("tools.read_text_file", UntrustedLimit::Stricter),
+    ("tools.related_files", UntrustedLimit::Stricter),
+    ("tools.timeout_s", UntrustedLimit::NotMore),
     // Who gets the sentences of an answer, and the evidence that they cite.
-    ("verify.judge.model", Leave::NearServer(None)),
-    ("verify.judge.provider", Leave::NearServer(None)),
+    ("verify.judge.model", UntrustedLimit::NearServer(None)),
+    ("verify.judge.provider", UntrustedLimit::NearServer(None)),
     // The place of the workroot is decided before this file is read.
-    ("workroot", Leave::Any),
+    ("workroot", UntrustedLimit::Any),
 ];
 
 /// How far an untrusted file may set this key; `None`: not at all.
-pub(super) fn leave(key: &str) -> Option<Leave> {
+pub(super) fn leave(key: &str) -> Option<UntrustedLimit> {
     let found = MAY_SET.iter().find(|(name, _)| *name == key);
     found.map(|(_, leave)| *leave)
 }
@@ -187,7 +199,7 @@ mod tests {
                 key.kind,
                 Kind::Path | Kind::Paths | Kind::Model | Kind::Sources
             );
-            let is_inside = leave(key.path) == Some(Leave::Inside);
+            let is_inside = leave(key.path) == Some(UntrustedLimit::Inside);
             assert_eq!(
                 is_inside,
                 is_place && key.path != "workroot",

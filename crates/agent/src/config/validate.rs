@@ -4,23 +4,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::findings::{Findings, Origin};
+use super::findings::{ConfigArea, Findings, Origin};
 use super::folder_context::FolderContext;
 use super::load::Ground;
-use super::values::Values;
+use super::values::{Values, unknown_word};
+use super::words;
 use super::{
-    ApiKeyUse, Ask, AskProvider, Config, Embed, EmbedProvider, Index, JudgeProvider, Llm, Mcp,
-    Memory, RerankerName, Retrieve, Runs, StateLocation, ToolRule, Tools, VerifyJudge, compat,
-    keys, places,
+    ApiKeyUse, Ask, Config, Embed, Index, Llm, Mcp, Memory, RerankerName, Retrieve, Runs,
+    StateLocation, Tools, VerifyJudge, compat, keys, places,
 };
-use local_agent_embed::models::Precision;
-use local_agent_files::sandbox::{FollowLinks, HardLinks, Security};
+use local_agent_files::sandbox::Security;
 use local_agent_index::indexing::Source;
-use local_agent_index::retrieval::Fusion;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::evidence::HeadingMatch;
-use local_agent_text::markdown::Scheme;
-use local_agent_text::types::RelPath;
+use local_agent_text::types::{RelPath, SourceName};
 
 /// Builds the configuration. A problem is added to `findings`, and its value is left out.
 ///
@@ -125,6 +121,7 @@ impl State {
                 .find(|o| *o != Origin::Default)
                 .unwrap_or(Origin::Default);
             findings.problem(
+                "state_dir",
                 &origin,
                 "two databases have the same path; each needs a file of its own",
                 None,
@@ -210,7 +207,7 @@ fn place(values: &Values, key: &str, ground: &Ground, findings: &mut Findings) -
     match places::expand(text, base, ground.inputs.home.as_deref()) {
         Ok(path) => Some(path),
         Err(why) => {
-            findings.problem(&origin, format_args!("`{key}`: {why}"), None);
+            findings.problem(key, &origin, format_args!("`{key}`: {why}"), None);
             None
         }
     }
@@ -246,16 +243,43 @@ fn own_place(path: &Path, origin: &Origin, ground: &Ground, findings: &mut Findi
             ground.security_root.display()
         );
         let hint = "look where the link leads; if you agree, run `local-agent config trust`";
-        findings
-            .problems
-            .push(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint));
+        findings.problems.push(
+            Failure::new(ErrorCode::ConfigUntrusted, message)
+                .with_command(hint)
+                .into(),
+        );
+    }
+}
+
+/// The kind of a folder whose files may be read.
+#[derive(Clone, Copy)]
+enum RootKind<'a> {
+    Source(&'a SourceName),
+    Allowed,
+}
+
+impl RootKind<'_> {
+    /// The name in messages.
+    fn words(self) -> String {
+        match self {
+            Self::Source(name) => format!("the source `{name}` at"),
+            Self::Allowed => "the allowed root".to_owned(),
+        }
+    }
+
+    /// The key that names the folder.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Source(_) => "sources",
+            Self::Allowed => "security.allowed_roots",
+        }
     }
 }
 
 /// Resolves one root and checks that it is inside the security root, if required.
 fn root(
     text: &str,
-    what: &str,
+    kind: RootKind<'_>,
     origin: &Origin,
     must_be_inside: bool,
     ground: &Ground,
@@ -264,7 +288,12 @@ fn root(
     let path = match places::expand(text, &ground.security_root, ground.inputs.home.as_deref()) {
         Ok(path) => path,
         Err(why) => {
-            findings.problem(origin, format_args!("{what}: {why}"), None);
+            findings.problem(
+                kind.key(),
+                origin,
+                format_args!("{}: {why}", kind.words()),
+                None,
+            );
             return None;
         }
     };
@@ -275,12 +304,21 @@ fn root(
         });
         let security_root = ground.security_root.display();
         let message = format!(
-            "{what} {}{really} is outside the security root {security_root}",
+            "{} {}{really} is outside the security root {security_root}",
+            kind.words(),
             path.display()
         );
         let fix = "name a workroot that holds it with --workroot, or set \
                    `security.roots_must_be_within_security_root: false` in your own configuration";
-        findings.problem(origin, message, Some(fix.to_owned()));
+        match kind {
+            RootKind::Source(_) => {
+                findings.problem(kind.key(), origin, message, Some(fix.to_owned()));
+            }
+            RootKind::Allowed => {
+                let area = ConfigArea::AllowedRootOutside;
+                findings.problem_in(area, origin, message, Some(fix.to_owned()));
+            }
+        }
         return None;
     }
     Some(path)
@@ -300,8 +338,8 @@ fn sources(
     let mut roots = Roots::default();
     for typed in values.sources() {
         let here = origin.at(typed.root.line);
-        let what = format!("the source `{}` at", typed.name);
-        let Some(root) = root(&typed.root.text, &what, &here, must, ground, findings) else {
+        let kind = RootKind::Source(&typed.name);
+        let Some(root) = root(&typed.root.text, kind, &here, must, ground, findings) else {
             continue;
         };
         if let Some(own) = state
@@ -315,6 +353,7 @@ fn sources(
                 own.display()
             );
             findings.problem(
+                "sources",
                 &here,
                 why,
                 Some("name another folder, or another `state_dir`".to_owned()),
@@ -408,12 +447,13 @@ fn contexts(values: &Values, sources: &[Source], findings: &mut Findings) -> Vec
                 {
                     findings.warn(
                         &here,
-                        format!("`contexts` names `{name}`, which is no source"),
+                        format!("`contexts` names `{name}`, which is not a source"),
                     );
                 }
                 out.push(context);
             }
             Err(why) => findings.problem(
+                "contexts",
                 &here,
                 why,
                 Some("write `- \"notes/projects: one file a project\"`".into()),
@@ -435,14 +475,7 @@ fn security(
     let mut allowed_roots = Vec::new();
     for item in values.list("security.allowed_roots") {
         let here = origin.at(item.line);
-        let Some(root) = root(
-            &item.text,
-            "the allowed root",
-            &here,
-            must,
-            ground,
-            findings,
-        ) else {
+        let Some(root) = root(&item.text, RootKind::Allowed, &here, must, ground, findings) else {
             continue;
         };
         if state
@@ -451,7 +484,7 @@ fn security(
             .any(|own| exposes(&root, own, deny_hidden_paths))
         {
             let why = format!(
-                "the allowed root `{}` is left out: this program's own records are no evidence",
+                "the allowed root `{}` is left out: this program's own records are not evidence",
                 item.text
             );
             findings.warn(&here, why);
@@ -465,15 +498,8 @@ fn security(
         deny_absolute_paths: values.bool("security.deny_absolute_paths")?,
         deny_hidden_paths,
         deny_names: values.words("security.deny_names"),
-        hard_links: if values.text("security.hard_links")? == "allow" {
-            HardLinks::Allow
-        } else {
-            HardLinks::Deny
-        },
-        follow_links: match values.text("security.follow_links")? {
-            "inside" => FollowLinks::Inside,
-            _ => FollowLinks::Never,
-        },
+        hard_links: values.word("security.hard_links", &words::HARD_LINKS)?,
+        follow_links: values.word("security.follow_links", &words::FOLLOW_LINKS)?,
         max_file_bytes: values.int("security.max_file_bytes")?,
         private_tags: values.words("security.private_tags"),
         allow_any_path: values.bool("security.allow_any_path")?,
@@ -523,15 +549,11 @@ fn index(values: &Values, state: &State, findings: &mut Findings) -> Result<Inde
         let why = format!(
             "`index.overlap` ({overlap}) must be less than `index.max_chars` ({max_chars})"
         );
-        findings.problem(&origin, why, None);
+        findings.problem("index.overlap", &origin, why, None);
     }
     Ok(Index {
         db_path: state.index.clone(),
-        scheme: match values.text("index.scheme")? {
-            "obsidian_v1" => Scheme::ObsidianV1,
-            "fixed_window_v1" => Scheme::FixedWindowV1,
-            _ => Scheme::ObsidianV2,
-        },
+        scheme: values.word("index.scheme", &words::SCHEMES)?,
         max_tokens: values.int("index.max_tokens")?,
         max_chars,
         overlap,
@@ -547,11 +569,7 @@ fn embed(
     state: &State,
     findings: &mut Findings,
 ) -> Result<Embed> {
-    let provider = match values.text("embed.provider")? {
-        "ollama" => EmbedProvider::Ollama,
-        "openai" => EmbedProvider::OpenAi,
-        _ => EmbedProvider::Candle,
-    };
+    let provider = values.word("embed.provider", &words::EMBED_PROVIDERS)?;
     let is_unset = values.origin("embed.model") == Origin::Default;
     let model = match values.text("embed.model")? {
         "auto" if provider.is_server() && is_unset => MODEL_OF_A_SERVER,
@@ -560,32 +578,31 @@ fn embed(
     if provider.is_server() && model == "auto" {
         let why = "`embed.model: auto` chooses among the compiled-in models, and `embed.provider` is a server";
         let how = "write the name of a model of that server as `embed.model`";
-        findings.problem(&values.origin("embed.model"), why, Some(how.into()));
+        findings.problem(
+            "embed.model",
+            &values.origin("embed.model"),
+            why,
+            Some(how.into()),
+        );
     }
     let dimensions = values.opt_int("embed.dimensions")?;
     if provider.is_server() && dimensions.is_some() {
         let why = "`embed.dimensions` cuts vectors of models inside this program, and `embed.provider` is a server";
         let how = "remove `embed.dimensions`";
-        findings.problem(&values.origin("embed.dimensions"), why, Some(how.into()));
+        findings.problem(
+            "embed.dimensions",
+            &values.origin("embed.dimensions"),
+            why,
+            Some(how.into()),
+        );
     }
     Ok(Embed {
         db_path: state.embeddings.clone(),
         provider,
         model: model.to_owned(),
         model_path: place(values, "embed.model_path", ground, findings),
-        precision: match values.text("embed.precision")? {
-            "int8" => Precision::Int8,
-            "mixed" => Precision::Mixed,
-            "bf16" => Precision::Bf16,
-            _ => Precision::F32,
-        },
-        instructions: {
-            let name = values.text("embed.instructions")?;
-            keys::INSTRUCTIONS[1..]
-                .iter()
-                .copied()
-                .find(|known| *known == name)
-        },
+        precision: values.word("embed.precision", &words::PRECISIONS)?,
+        instructions: instructions(values)?,
         batch_tokens: values.int("embed.batch_tokens")?,
         max_length: values.opt_int("embed.max_length")?,
         query_prefix: values.opt_text("embed.query_prefix").map(str::to_owned),
@@ -594,6 +611,17 @@ fn embed(
         threads: values.int("embed.threads")?,
         keep_unused_days: values.int("embed.keep_unused_days")?,
     })
+}
+
+/// The instruction set; `None`: the best one.
+fn instructions(values: &Values) -> Result<Option<&'static str>> {
+    let name = values.text("embed.instructions")?;
+    let known = keys::INSTRUCTIONS.iter().position(|known| *known == name);
+    match known {
+        Some(0) => Ok(None),
+        Some(at) => Ok(keys::INSTRUCTIONS.get(at).copied()),
+        None => Err(unknown_word("embed.instructions", name)),
+    }
 }
 
 /// The reranker, by its name or with its folder made absolute.
@@ -607,11 +635,7 @@ fn reranker(values: &Values, ground: &Ground, findings: &mut Findings) -> Option
 
 fn retrieve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result<Retrieve> {
     Ok(Retrieve {
-        fusion: if values.text("retrieve.fusion")? == "rrf" {
-            Fusion::Rrf
-        } else {
-            Fusion::Convex
-        },
+        fusion: values.word("retrieve.fusion", &words::FUSIONS)?,
         vector_weight: values.opt_float("retrieve.vector_weight"),
         path_prefix: values
             .opt_text("retrieve.path_prefix")
@@ -619,7 +643,7 @@ fn retrieve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result
             .transpose()
             .map_err(|e| {
                 Failure::internal(format!(
-                    "`retrieve.path_prefix` was checked and is no path: {e}"
+                    "`retrieve.path_prefix` was checked and is not a path: {e}"
                 ))
             })?,
         reranker: reranker(values, ground, findings),
@@ -629,20 +653,11 @@ fn retrieve(values: &Values, ground: &Ground, findings: &mut Findings) -> Result
 
 fn ask(values: &Values) -> Result<Ask> {
     Ok(Ask {
-        provider: match values.text("ask.provider")? {
-            "extractive" => AskProvider::Extractive,
-            "ollama" => AskProvider::Ollama,
-            "openai" => AskProvider::OpenAi,
-            _ => AskProvider::Auto,
-        },
+        provider: values.word("ask.provider", &words::ASK_PROVIDERS)?,
         top_n: values.int("ask.top_n")?,
         max_evidence_tokens: values.int("ask.max_evidence_tokens")?,
         strict: values.bool("ask.strict")?,
-        heading_match: match values.text("ask.heading_match")? {
-            "exact" => HeadingMatch::Exact,
-            "ignore" => HeadingMatch::Ignore,
-            _ => HeadingMatch::Prefix,
-        },
+        heading_match: values.word("ask.heading_match", &words::HEADING_MATCHES)?,
         normalize_heading: values.bool("ask.normalize_heading")?,
         show_as_verified: values.get(compat::VALIDATION_ENABLED).is_none()
             || values.bool(compat::VALIDATION_ENABLED)?,
@@ -650,17 +665,8 @@ fn ask(values: &Values) -> Result<Ask> {
 }
 
 fn verify_judge(values: &Values) -> Result<VerifyJudge> {
-    let provider = match values.text("verify.judge.provider")? {
-        "ollama" => JudgeProvider::Ollama,
-        "openai" => JudgeProvider::OpenAi,
-        other => {
-            return Err(Failure::internal(format!(
-                "`verify.judge.provider` was checked and is `{other}`"
-            )));
-        }
-    };
     Ok(VerifyJudge {
-        provider,
+        provider: values.word("verify.judge.provider", &words::JUDGE_PROVIDERS)?,
         model: values.opt_text("verify.judge.model").map(str::to_owned),
     })
 }
@@ -672,12 +678,7 @@ fn tools(values: &Values) -> Result<Tools> {
         let Some(name) = key.path.strip_prefix("tools.") else {
             continue;
         };
-        let rule = match values.text(key.path)? {
-            "deny" => ToolRule::Deny,
-            "ask" => ToolRule::Ask,
-            _ => ToolRule::Allow,
-        };
-        rules.insert(name, rule);
+        rules.insert(name, values.word(key.path, &words::TOOL_RULES)?);
     }
     Ok(Tools {
         rules,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::findings::Origin;
 use super::sources::TypedSource;
 use super::typed::{Item, Typed, Val};
+use super::words::Vocabulary;
 use local_agent_text::error::{Failure, Result};
 
 /// The effective value for every key that has one.
@@ -69,6 +70,15 @@ impl Values {
         self.opt_text(key).map_or_else(|| Self::missing(key), Ok)
     }
 
+    /// The value that the key's word names.
+    ///
+    /// # Errors
+    /// `INTERNAL_ERROR` for a word that is not in the vocabulary.
+    pub(super) fn word<T: Copy>(&self, key: &str, words: &Vocabulary<T>) -> Result<T> {
+        let word = self.text(key)?;
+        words.value(word).ok_or_else(|| unknown_word(key, word))
+    }
+
     pub(super) fn list(&self, key: &str) -> &[Item] {
         match self.get(key).map(|t| &t.val) {
             Some(Val::List(items)) => items,
@@ -86,4 +96,9 @@ impl Values {
             _ => &[],
         }
     }
+}
+
+/// The failure for a word that passed the check of its key and names no value.
+pub(super) fn unknown_word(key: &str, word: &str) -> Failure {
+    Failure::internal(format!("`{key}` was checked and is `{word}`"))
 }

@@ -30,7 +30,7 @@ fn callers_path(
     match places::expand(text, &inputs.cwd, inputs.home.as_deref()) {
         Ok(path) => Some(path),
         Err(why) => {
-            findings.problem(origin, why, None);
+            findings.problem("workroot", origin, why, None);
             None
         }
     }
@@ -91,6 +91,7 @@ pub(super) fn workroot(
         if !root.is_dir() {
             let why = format!("the workroot {} is not a folder", root.display());
             findings.problem(
+                "workroot",
                 &origin,
                 why,
                 Some("name an existing folder with --workroot or LOCAL_AGENT_WORKROOT, or leave that out".into()),
@@ -120,7 +121,7 @@ pub(super) fn workroot(
             Some((root, origin))
         }
         Err(why) => {
-            findings.problem(&origin, why, None);
+            findings.problem("workroot", &origin, why, None);
             None
         }
     }

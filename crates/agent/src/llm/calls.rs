@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{Message, Role};
 
 /// Maximum number of calls of one reply that are read.
-const MOST: usize = 16;
+const MAX_CALLS: usize = 16;
 
 /// A tool in the form offered to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +131,7 @@ impl Calls {
                 None if call["function"]["arguments"].is_object() => self.0.len(),
                 None => position,
             };
-            if index >= MOST {
+            if index >= MAX_CALLS {
                 continue;
             }
             if self.0.len() <= index {

@@ -40,7 +40,7 @@ pub use route::{BudgetKeys, Route, Speed, route};
 pub(crate) use thinking::without_thinking;
 
 use crate::config::stays_on_this_machine;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::Sha256;
 
 /// Timeout for connecting to a server.
@@ -336,11 +336,10 @@ impl Wait {
     /// If the time limit was reached, names the key in the failure.
     fn explain(&self, failure: Failure, took: Duration) -> Failure {
         match failure.code {
-            ErrorCode::ServerUnreachable if took >= self.limit => failure.with_hint(format!(
-                "raise {} (it is {} now)",
-                self.key,
-                self.limit.as_secs()
-            )),
+            ErrorCode::ServerUnreachable if took >= self.limit => failure.with_fix(
+                Fix::ChangeSetting,
+                format!("raise {} (it is {} now)", self.key, self.limit.as_secs()),
+            ),
             _ => failure,
         }
     }

@@ -326,7 +326,7 @@ impl OllamaStream {
             return Err(server_error(url, &format!("broke off its reply: {said}")));
         }
         if !piece.is_object() || (piece["message"].is_null() && piece["done"].is_null()) {
-            return Err(server_error(url, "sent a line that is no piece of a reply"));
+            return Err(server_error(url, "sent a line that is not part of a reply"));
         }
         if let Some(text) = piece["message"]["content"].as_str() {
             self.text.push_str(text);

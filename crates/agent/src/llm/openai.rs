@@ -17,7 +17,7 @@ use super::{
 };
 use local_agent_net::ApiKey;
 use local_agent_net::http::{Client, Flow, Limits, Piece, server_error};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// Timeout for requests that only some servers support.
 const GUESS: Duration = Duration::from_secs(2);
@@ -74,7 +74,7 @@ impl OpenAiChat {
         let mut warnings = Vec::from_iter(not_listed(&name, &listed));
         if is_ollama(&probe, &base) {
             warnings.push(
-                "this server is an Ollama: behind /v1 it may cut a long prompt without a word; set `ask.provider: ollama`"
+                "this server is an Ollama: under /v1 it may cut a long prompt without a word; set `ask.provider: ollama`"
                     .to_owned(),
             );
         }
@@ -233,8 +233,10 @@ impl OpenAiChat {
             Ok(_) => server_error(url, "sent a reply that was not asked for"),
         };
         match reply.status {
-            404 => Failure::new(ErrorCode::ModelNotFound, failure.message)
-                .with_hint("set llm.model to a model that the server has"),
+            404 => Failure::new(ErrorCode::ModelNotFound, failure.message).with_fix(
+                Fix::ChangeSetting,
+                "set llm.model to a model that the server has",
+            ),
             _ => failure,
         }
     }
@@ -443,7 +445,8 @@ fn model_name(
                 super::endpoint(base),
                 listed.len()
             );
-            Err(Failure::new(ErrorCode::ModelNotFound, message).with_hint("set llm.model"))
+            Err(Failure::new(ErrorCode::ModelNotFound, message)
+                .with_fix(Fix::ChangeSetting, "set llm.model"))
         }
     }
 }

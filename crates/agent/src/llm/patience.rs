@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use local_agent_net::http::Reply;
 use local_agent_text::error::Result;
 
-/// Pause between the first two attempts; doubled up to [`LONGEST`].
+/// Pause between the first two attempts; doubled up to [`MAX_PAUSE`].
 const FIRST: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 /// Calls `attempt` until its status no longer asks to wait, for at most `limit`. Returns the last
 /// reply and the number of attempts.
@@ -28,7 +28,7 @@ pub(super) fn until_ready(
             return Ok((reply, attempts));
         }
         std::thread::sleep(pause);
-        pause = (pause * 2).min(LONGEST);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
     Err(local_agent_text::error::Failure::internal(
         "waiting for a server had no end",

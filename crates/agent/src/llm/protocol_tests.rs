@@ -307,7 +307,7 @@ fn s41_a_broken_ollama_is_a_failure_and_not_asked_again() {
             }),
         ),
         (
-            "no piece of a reply",
+            "not part of a reply",
             ErrorCode::ServerError,
             "no piece",
             Box::new(|| {

@@ -261,7 +261,7 @@ pub fn repair(durable: &Path, index: &IndexReader, mend: Mend) -> Result<Vec<Men
 const fn reason(state: LinkState) -> &'static str {
     match state {
         LinkState::Changed => {
-            "the text changed; read it, then --accept-changed links to what stands there now"
+            "the text changed; read it, then --accept-changed links to the current text"
         }
         LinkState::Gone => "text and file are gone; when they come back, it is intact again",
         _ => "it was imported without a hash, so nobody can say where its text is",

@@ -77,7 +77,7 @@ const SHOW_KEYS: &str =
     "local-agent query WORDS --json (shows the key of each chunk for --chunk-key)";
 
 fn refused(why: impl Into<String>, fix: &str) -> Failure {
-    Failure::new(ErrorCode::MemoryError, why).with_hint(fix)
+    Failure::new(ErrorCode::MemoryError, why).with_command(fix)
 }
 
 /// Adds a memory. Each key must be in the index: its chunk's text hash, file and headings are
@@ -124,7 +124,7 @@ fn new_links(index_db: &Path, typed: &[String]) -> Result<Vec<MemoryLink>> {
     for text in typed {
         let key: ChunkKey = text.trim().trim_start_matches('#').parse().map_err(|_| {
             refused(
-                format!("`{text}` is no key of a chunk: a key is 32 hexadecimal digits"),
+                format!("`{text}` is not a chunk key: a key is 32 hexadecimal digits"),
                 SHOW_KEYS,
             )
         })?;

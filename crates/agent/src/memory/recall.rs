@@ -9,7 +9,7 @@ use local_agent_index::store::MemoryRow;
 use local_agent_text::language::terms;
 
 /// Maximum number of memories shown with one answer.
-const MOST: usize = 3;
+const MAX_RECALLED: usize = 3;
 
 /// A memory is shown if it contains at least this share of the question's words.
 const SHARE: f32 = 1.0 / 3.0;
@@ -78,7 +78,7 @@ pub fn recall(rows: &[MemoryRow], question: &str) -> Vec<Recalled> {
     search(rows, question)
         .into_iter()
         .filter(|(row, _)| is_about(&asked, row))
-        .take(MOST)
+        .take(MAX_RECALLED)
         .enumerate()
         .map(|(at, (row, _))| Recalled {
             label: format!("M{}", at + 1),
@@ -152,6 +152,6 @@ mod tests {
             .is_empty()
         );
         let many: Vec<MemoryRow> = (0..9).map(|n| row(&n.to_string(), "the oven")).collect();
-        assert_eq!(recall(&many, "oven").len(), MOST);
+        assert_eq!(recall(&many, "oven").len(), MAX_RECALLED);
     }
 }

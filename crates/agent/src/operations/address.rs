@@ -9,17 +9,17 @@ use std::ops::Range;
 use super::anchors;
 use crate::config::Config;
 use crate::tools::link_target::{bare, means};
-use local_agent_files::sandbox::{Address, Sandbox, What};
+use local_agent_files::sandbox::{Address, Sandbox, WalkOutcome};
 use local_agent_files::state::in_quotes;
 use local_agent_index::store::IndexReader;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::{RelPath, SkipReason, SourceName};
 
 /// Number of alternatives suggested in a failure.
 const NEAREST: usize = 3;
 
 /// Minimum similarity for a suggestion, 0 to 1 (Jaro-Winkler).
-const ALIKE: f64 = 0.7;
+const MIN_SIMILARITY: f64 = 0.7;
 
 /// A place in a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,12 +172,12 @@ fn known_notes(config: &Config, sandbox: &Sandbox) -> Nameable {
             let source = root.name.clone();
             let at = Address { source, path };
             match entry.what {
-                What::Found(_) => known.notes.push(KnownNote {
+                WalkOutcome::Found(_) => known.notes.push(KnownNote {
                     at,
                     names: Vec::new(),
                 }),
-                What::Skipped(SkipReason::Symlink) => known.links.push(at),
-                What::Skipped(_) => {}
+                WalkOutcome::Skipped(SkipReason::Symlink) => known.links.push(at),
+                WalkOutcome::Skipped(_) => {}
             }
         }
     }
@@ -254,14 +254,14 @@ fn link_named(known: &Nameable, name: &str) -> Option<Address> {
 fn is_link(at: &Address) -> Failure {
     let message = format!("`{at}` is refused because it is a symbolic link.");
     Failure::new(ErrorCode::PathDenied, message)
-        .with_hint("see `security.follow_links` in: local-agent config show")
+        .with_command("see `security.follow_links` in: local-agent config show")
 }
 
 /// The failure for a folder in place of a note.
 fn is_folder(name: &str, place: &str) -> Failure {
     let message = format!("`{name}` is a folder.");
     Failure::new(ErrorCode::PathIsDirectory, message)
-        .with_hint(format!("local-agent ls {}", in_quotes(place)))
+        .with_command(format!("local-agent ls {}", in_quotes(place)))
 }
 
 /// Whether the note is in the source, if one is named.
@@ -295,11 +295,11 @@ fn not_found(known: &[KnownNote], name: &str) -> Failure {
             joined(nearest.iter())
         )
     };
-    let hint = nearest.first().map_or_else(
-        || "local-agent ls".to_owned(),
-        |first| format!("local-agent get {}", in_quotes(first)),
-    );
-    Failure::new(ErrorCode::FileNotFound, message).with_hint(hint)
+    let failure = Failure::new(ErrorCode::FileNotFound, message);
+    match nearest.first() {
+        Some(first) => with_name(failure, first),
+        None => failure.with_command("local-agent ls"),
+    }
 }
 
 fn ambiguous(name: &str, many: &[Address]) -> Failure {
@@ -308,14 +308,17 @@ fn ambiguous(name: &str, many: &[Address]) -> Failure {
         "`{name}` fits more than one note: {}.",
         joined(listed.iter())
     );
-    let hint = listed
-        .first()
-        .map(|first| format!("local-agent get {}", in_quotes(first)));
-    Failure {
-        code: ErrorCode::AmbiguousPath,
-        message,
-        hint,
+    let failure = Failure::new(ErrorCode::AmbiguousPath, message);
+    match listed.first() {
+        Some(first) => with_name(failure, first),
+        None => failure,
     }
+}
+
+/// The failure with the advice to make the request with this name.
+pub(super) fn with_name(failure: Failure, name: &str) -> Failure {
+    let hint = format!("local-agent get {}", in_quotes(name));
+    failure.with_fix(Fix::UseName(name.to_owned()), hint)
 }
 
 /// The last segment of a path without its extension, in lower case.
@@ -344,7 +347,7 @@ fn nearest<'a>(
                 .fold(0.0, f64::max);
             (best, address)
         })
-        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .filter(|(likeness, _)| *likeness >= MIN_SIMILARITY)
         .collect();
     scored.sort_by(|(a, m), (b, n)| b.total_cmp(a).then_with(|| m.cmp(n)));
     scored
@@ -359,7 +362,7 @@ fn likeness(wanted: &str, stem: &str, other: &str) -> f64 {
     // A partial name counts as much as a typo.
     let holds = stem.chars().count() >= 3 && other.contains(stem);
     if holds {
-        spelled.max(ALIKE + 0.1)
+        spelled.max(MIN_SIMILARITY + 0.1)
     } else {
         spelled
     }
@@ -390,8 +393,10 @@ fn no_heading(text: &str, title: &str, at: &Address) -> Failure {
     } else {
         format!("{at} has no heading `{title}`; it has {have}")
     };
-    Failure::new(ErrorCode::SymbolNotFound, message)
-        .with_hint(format!("local-agent get {}", in_quotes(&at.to_string())))
+    with_name(
+        Failure::new(ErrorCode::SymbolNotFound, message),
+        &at.to_string(),
+    )
 }
 
 /// The failure for a block that the note does not have.
@@ -403,8 +408,10 @@ fn no_block(text: &str, name: &str, at: &Address) -> Failure {
         format!("its blocks are: {}", joined(names.iter().take(NEAREST)))
     };
     let message = format!("{at} has no block `^{name}`; {have}");
-    Failure::new(ErrorCode::SymbolNotFound, message)
-        .with_hint(format!("local-agent get {}", in_quotes(&at.to_string())))
+    with_name(
+        Failure::new(ErrorCode::SymbolNotFound, message),
+        &at.to_string(),
+    )
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::privacy::{
 use super::remarks;
 use super::run_log::RunLog;
 use super::scope::{Limits, leave_out_unconfigured, scope};
-use crate::ask::{self, Asked, Chosen, Observe, Question};
+use crate::ask::{self, AskResult, Chosen, Observe, Question};
 use crate::config::{Config, Loaded};
 use crate::llm::Speed;
 use crate::memory::{self, Recalled};
@@ -53,9 +53,9 @@ pub type MakeTools<'a> = dyn Fn(Option<RunId>) -> Result<ToolFactory> + 'a;
 
 /// The result of asking.
 #[derive(Debug)]
-pub struct Done {
+pub struct AskOutcome {
     /// The answer, or the failure that is also in the record.
-    pub asked: Asked,
+    pub asked: AskResult,
     /// Memories related to the question: context, never evidence.
     pub recalled: Vec<Recalled>,
     /// The record, if one is kept.
@@ -63,7 +63,7 @@ pub struct Done {
 }
 
 /// The context for asking: the configuration, and what was opened for it.
-pub struct Desk<'a> {
+pub struct AskContext<'a> {
     /// The configuration, with the origins that the record's hash covers.
     pub loaded: &'a Loaded,
     /// The files that may be read.
@@ -75,44 +75,48 @@ pub struct Desk<'a> {
 }
 
 /// Asks. A failure before the run begins, or a failure to record the run, is returned; later
-/// failures are in [`Done`] and in the record.
+/// failures are in [`AskOutcome`] and in the record.
 ///
 /// Errors: `INVALID_QUERY` for a blank question; `FILE_NOT_FOUND`, `PATH_DENIED` and similar when
 /// it asks to read one file that cannot be read; those of choosing a model, of opening the index,
 /// of recording.
-pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) -> Result<Done> {
+pub fn ask(
+    context: &AskContext<'_>,
+    wanted: &AskRequest<'_>,
+    observe: &mut Observe<'_>,
+) -> Result<AskOutcome> {
     if wanted.question.trim().is_empty() {
         return Err(
             Failure::new(ErrorCode::InvalidQuery, "the question is blank")
-                .with_hint("local-agent ask \"your question\""),
+                .with_command("local-agent ask \"your question\""),
         );
     }
-    let config = &desk.loaded.config;
+    let config = &context.loaded.config;
     let chosen = ask::choose(config, wanted.question, wanted.speed)?;
-    let kept = KeptBack::of(config, desk.sandbox, &chosen);
+    let kept = KeptBack::of(config, context.sandbox, &chosen);
     if let (Some(kept), Some(file)) = (&kept, wanted.read) {
-        kept.must_show(file, desk.sandbox)?;
+        kept.must_show(file, context.sandbox)?;
     }
-    let desk = &Desk {
-        sandbox: kept.as_ref().map_or(desk.sandbox, |kept| &kept.sandbox),
-        ..*desk
+    let context = &AskContext {
+        sandbox: kept.as_ref().map_or(context.sandbox, |kept| &kept.sandbox),
+        ..*context
     };
     let question = Question {
         scope: scope(config, &wanted.limits)?,
         strict: wanted.strict || config.ask.strict,
-        reranker: desk.library.reranker(),
+        reranker: context.library.reranker(),
         ..question(config, wanted.question, wanted.today)
     };
     // A requested file that cannot be read is an error; other notes do not replace it.
     if wanted.read.is_none()
         && is_free(wanted)
-        && let Some(failure) = ask::unreadable_file(wanted.question, desk.sandbox)
+        && let Some(failure) = ask::unreadable_file(wanted.question, context.sandbox)
     {
         return Err(failure);
     }
-    match file_of(config, wanted, desk.sandbox) {
+    match file_of(config, wanted, context.sandbox) {
         Some(file) => recorded(
-            desk,
+            context,
             wanted,
             &chosen,
             &question,
@@ -121,18 +125,18 @@ pub fn ask(desk: &Desk<'_>, wanted: &AskRequest<'_>, observe: &mut Observe<'_>) 
             observe,
         ),
         None => {
-            let (library, missing) = desk.library.or_words_alone(config)?;
-            let desk = &Desk {
+            let (library, missing) = context.library.or_words_alone(config)?;
+            let context = &AskContext {
                 library: &library,
-                ..*desk
+                ..*context
             };
             let mut done = library.with(|engine| {
                 let mut question = question.clone();
                 question.sees_all =
-                    config.client.is_none() && !hides_notes(engine.index(), desk.sandbox)?;
+                    config.client.is_none() && !hides_notes(engine.index(), context.sandbox)?;
                 let left_out = leave_out_unconfigured(config, engine, &mut question.scope)?;
                 recorded(
-                    desk,
+                    context,
                     wanted,
                     &chosen,
                     &question,
@@ -199,20 +203,20 @@ fn path_of(config: &Config, read: &str, sandbox: &Sandbox) -> String {
 }
 
 fn recorded(
-    desk: &Desk<'_>,
+    context: &AskContext<'_>,
     wanted: &AskRequest<'_>,
     chosen: &Chosen,
     question: &Question<'_>,
     subject: &Subject<'_>,
     kept: Option<&KeptBack>,
     observe: &mut Observe<'_>,
-) -> Result<Done> {
-    let Desk {
+) -> Result<AskOutcome> {
+    let AskContext {
         loaded,
         sandbox,
         library,
         roots,
-    } = desk;
+    } = context;
     let config = &loaded.config;
     let options = match subject {
         Subject::File(_) => ask::file_options(question.verify),
@@ -252,7 +256,7 @@ fn recorded(
             )
         }
     };
-    add_limits(&mut asked, desk, question, subject, kept)?;
+    add_limits(&mut asked, context, question, subject, kept)?;
     if let Ok(answer) = &mut asked.answer
         && is_free(wanted)
         && wanted.read.is_none()
@@ -266,7 +270,7 @@ fn recorded(
         && embedder.was_needed()
         && matches!(subject, Subject::Notes { .. });
     let run = log.end(config, &asked, to_server, &recalled)?;
-    Ok(Done {
+    Ok(AskOutcome {
         asked,
         recalled,
         run,
@@ -293,13 +297,13 @@ fn file_question<'q>(
 /// Adds the limits of the answer: withheld notes, missing opinions, files that are not indexed, and
 /// how much of the index the reader may see.
 fn add_limits(
-    asked: &mut Asked,
-    desk: &Desk<'_>,
+    asked: &mut AskResult,
+    context: &AskContext<'_>,
     question: &Question<'_>,
     subject: &Subject<'_>,
     kept: Option<&KeptBack>,
 ) -> Result<()> {
-    let (config, sandbox) = (&desk.loaded.config, desk.sandbox);
+    let (config, sandbox) = (&context.loaded.config, context.sandbox);
     let claims = asked.trail.claims_without_opinion;
     let Ok(answer) = &mut asked.answer else {
         return Ok(());
@@ -319,19 +323,19 @@ fn add_limits(
             let unindexed = stale_files(config, &question.scope.sources, sandbox);
             answer.stale.extend(unindexed);
             if answer.top_cosine.is_some() {
-                let unread = question_in_another_language(config, desk.library, question.text);
+                let unread = question_in_another_language(config, context.library, question.text);
                 answer.stale.extend(unread);
             }
         }
         answer.stale.extend(left_out.iter().cloned());
     }
     if config.client.is_none() && is_partial(&answer.coverage) {
-        answer.coverage = desk
+        answer.coverage = context
             .library
             .with(|engine| owners_coverage(config, engine))?;
     }
     if config.client.is_some() {
-        answer.coverage = desk.library.with(|engine| {
+        answer.coverage = context.library.with(|engine| {
             let chunks = shown_chunks(engine.index(), sandbox)?;
             Ok(coverage_of(engine, &chunks))
         })?;
@@ -340,7 +344,7 @@ fn add_limits(
 }
 
 /// Why nothing was searched: the limits of the question select no note. A note that is kept from a
-/// client must not be told from one that does not exist.
+/// client must not be distinguishable from one that does not exist.
 fn nothing_in_scope(config: &Config, engine: &Engine, scope: &Scope) -> Result<Option<String>> {
     if config.client.is_some() || scope.filters.is_empty() {
         return Ok(None);

@@ -18,6 +18,7 @@ use super::search::{Search, search};
 use crate::ask::Day;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox};
+use local_agent_index::ids::{ChunkId, DocumentId};
 use local_agent_index::lexical::Query;
 use local_agent_index::retrieval::{Coverage, Engine, Hit, Mode, Stale};
 use local_agent_index::store::{ChunkRecord, IndexReader, StoredDay};
@@ -40,7 +41,7 @@ const BATCH: usize = 512;
 const MOST_VALUES: usize = 3;
 
 /// Maximum number of sentences with the same value that are compared with those of another value.
-const MOST_TOLD: usize = 8;
+const MAX_STATEMENTS: usize = 8;
 
 /// Where to look for conflicts.
 #[derive(Debug, Clone)]
@@ -118,15 +119,15 @@ impl Conflicts {
 }
 
 /// A value, and the passage and note that state it.
-struct Told {
-    document: i64,
-    chunk: i64,
+struct StatedPassage {
+    document: DocumentId,
+    chunk: ChunkId,
     value: StatedValue,
 }
 
 /// The passages to compare.
 struct Passages {
-    chunks: Vec<i64>,
+    chunks: Vec<ChunkId>,
     /// Number of passages, including those beyond the bound.
     all: usize,
     coverage: Coverage,
@@ -178,7 +179,7 @@ pub fn conflicts(
 }
 
 /// The sort key of the two sides, which puts the newer note first.
-fn place_in_pair(day: &NoteDay, told: &Told) -> (i64, i64) {
+fn place_in_pair(day: &NoteDay, told: &StatedPassage) -> (i64, DocumentId) {
     (-day.day.number(), told.document)
 }
 
@@ -205,7 +206,7 @@ fn of_topic(
         recency: None,
     };
     let found = search(config, sandbox, library, &asked)?.found;
-    let chunks: Vec<i64> = found.hits.iter().map(|hit| hit.chunk.id).collect();
+    let chunks: Vec<ChunkId> = found.hits.iter().map(|hit| hit.chunk.id).collect();
     Ok(Passages {
         all: chunks.len(),
         chunks,
@@ -227,7 +228,7 @@ fn of_index(
         &Query::default(),
         usize::MAX,
     )?;
-    let ids: Vec<i64> = first_chunks
+    let ids: Vec<DocumentId> = first_chunks
         .iter()
         .map(|hit| hit.chunk.document_id)
         .collect();
@@ -239,14 +240,14 @@ fn of_index(
         .map(|hit| (day_of_hit(&stored, hit), hit.chunk.document_id))
         .collect();
     notes.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    let mut of_note: HashMap<i64, Vec<i64>> = HashMap::new();
+    let mut of_note: HashMap<DocumentId, Vec<ChunkId>> = HashMap::new();
     for (document, chunk) in index.chunks_by_document(&ids)? {
         of_note.entry(document).or_default().push(chunk);
     }
     let chunks = notes
         .iter()
         .flat_map(|(_, id)| of_note.get(id).into_iter().flatten());
-    let all: Vec<i64> = chunks.copied().collect();
+    let all: Vec<ChunkId> = chunks.copied().collect();
     Ok(Passages {
         chunks: all.iter().take(MOST_PASSAGES).copied().collect(),
         all: all.len(),
@@ -256,23 +257,23 @@ fn of_index(
 }
 
 /// The day of a hit's note.
-fn day_of_hit(stored: &HashMap<i64, StoredDay>, hit: &Hit) -> Option<Day> {
+fn day_of_hit(stored: &HashMap<DocumentId, StoredDay>, hit: &Hit) -> Option<Day> {
     let stored = stored.get(&hit.chunk.document_id)?;
     Some(NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day)
 }
 
 /// The values that these passages state.
-fn read_values(index: &IndexReader, chunks: &[i64]) -> Result<Vec<Told>> {
+fn read_values(index: &IndexReader, chunks: &[ChunkId]) -> Result<Vec<StatedPassage>> {
     let mut told = Vec::new();
     for batch in chunks.chunks(BATCH) {
         let records = index.chunks(batch)?;
-        let values: Vec<Vec<Told>> = records.par_iter().map(values_of).collect();
+        let values: Vec<Vec<StatedPassage>> = records.par_iter().map(values_of).collect();
         told.extend(values.into_iter().flatten());
     }
     Ok(told)
 }
 
-fn values_of(chunk: &ChunkRecord) -> Vec<Told> {
+fn values_of(chunk: &ChunkRecord) -> Vec<StatedPassage> {
     let headings = chunk.heading.headings().iter();
     let headings: Vec<&str> = headings.map(|heading| heading.title.as_str()).collect();
     let headings = headings.join(" | ");
@@ -288,8 +289,8 @@ fn values_of(chunk: &ChunkRecord) -> Vec<Told> {
 }
 
 /// A value with the chunk that states it.
-fn told_in(chunk: &ChunkRecord, value: StatedValue) -> Told {
-    Told {
+fn told_in(chunk: &ChunkRecord, value: StatedValue) -> StatedPassage {
+    StatedPassage {
         document: chunk.document_id,
         chunk: chunk.id,
         value,
@@ -298,8 +299,8 @@ fn told_in(chunk: &ChunkRecord, value: StatedValue) -> Told {
 
 /// For each pair of different values of one thing, the first two sentences of different notes that
 /// contradict each other.
-fn contradictions(told: &[Told]) -> Vec<(&Told, &Told)> {
-    let mut subjects: BTreeMap<u64, Vec<&Told>> = BTreeMap::new();
+fn contradictions(told: &[StatedPassage]) -> Vec<(&StatedPassage, &StatedPassage)> {
+    let mut subjects: BTreeMap<u64, Vec<&StatedPassage>> = BTreeMap::new();
     for one in told {
         subjects.entry(one.value.subject).or_default().push(one);
     }
@@ -318,11 +319,11 @@ fn contradictions(told: &[Told]) -> Vec<(&Told, &Told)> {
 }
 
 /// The sentences by value; `None` for a form that is filled in with many values.
-fn by_value<'t>(same: &[&'t Told]) -> Option<Vec<Vec<&'t Told>>> {
-    let mut values: Vec<Vec<&Told>> = Vec::new();
+fn by_value<'t>(same: &[&'t StatedPassage]) -> Option<Vec<Vec<&'t StatedPassage>>> {
+    let mut values: Vec<Vec<&StatedPassage>> = Vec::new();
     for one in same {
         match values.iter().position(|known| agrees_with(one, known)) {
-            Some(at) if values[at].len() < MOST_TOLD => values[at].push(one),
+            Some(at) if values[at].len() < MAX_STATEMENTS => values[at].push(one),
             Some(_) => {}
             None if values.len() == MOST_VALUES => return None,
             None => values.push(vec![one]),
@@ -332,12 +333,15 @@ fn by_value<'t>(same: &[&'t Told]) -> Option<Vec<Vec<&'t Told>>> {
 }
 
 /// Whether the value agrees with the first of the known ones.
-fn agrees_with(one: &Told, known: &[&Told]) -> bool {
+fn agrees_with(one: &StatedPassage, known: &[&StatedPassage]) -> bool {
     let first = known.first();
     first.is_some_and(|first| first.value.agrees(&one.value))
 }
 
-fn first_pair<'t>(some: &[&'t Told], others: &[&'t Told]) -> Option<(&'t Told, &'t Told)> {
+fn first_pair<'t>(
+    some: &[&'t StatedPassage],
+    others: &[&'t StatedPassage],
+) -> Option<(&'t StatedPassage, &'t StatedPassage)> {
     some.iter().find_map(|one| {
         let other = others
             .iter()
@@ -347,13 +351,16 @@ fn first_pair<'t>(some: &[&'t Told], others: &[&'t Told]) -> Option<(&'t Told, &
 }
 
 /// The days of the notes of these pairs.
-fn days_of(index: &IndexReader, pairs: &[(&Told, &Told)]) -> Result<HashMap<i64, NoteDay>> {
+fn days_of(
+    index: &IndexReader,
+    pairs: &[(&StatedPassage, &StatedPassage)],
+) -> Result<HashMap<DocumentId, NoteDay>> {
     let told = pairs.iter().flat_map(|(one, other)| [*one, *other]);
-    let mut chunks: HashMap<i64, i64> = HashMap::new();
+    let mut chunks: HashMap<DocumentId, ChunkId> = HashMap::new();
     for one in told {
         chunks.insert(one.document, one.chunk);
     }
-    let documents: Vec<i64> = chunks.keys().copied().collect();
+    let documents: Vec<DocumentId> = chunks.keys().copied().collect();
     let stored = index.days_of(&documents)?;
     let mut days = HashMap::new();
     for chunk in index.chunks(&chunks.into_values().collect::<Vec<_>>())? {
@@ -369,8 +376,8 @@ fn days_of(index: &IndexReader, pairs: &[(&Told, &Told)]) -> Result<HashMap<i64,
 fn conflict(
     index: &IndexReader,
     sandbox: &Sandbox,
-    (one, other): (&Told, &Told),
-    days: &HashMap<i64, NoteDay>,
+    (one, other): (&StatedPassage, &StatedPassage),
+    days: &HashMap<DocumentId, NoteDay>,
 ) -> Result<Option<Conflict>> {
     let (Some(mut a), Some(b)) = (
         side(index, sandbox, one, days)?,
@@ -411,8 +418,8 @@ fn end_with_unit(text: &str, end: usize) -> usize {
 fn side(
     index: &IndexReader,
     sandbox: &Sandbox,
-    told: &Told,
-    days: &HashMap<i64, NoteDay>,
+    told: &StatedPassage,
+    days: &HashMap<DocumentId, NoteDay>,
 ) -> Result<Option<(String, ConflictSide)>> {
     let Some(chunk) = index.chunks(&[told.chunk])?.pop() else {
         return Ok(None);

@@ -16,13 +16,13 @@ const COMPLETIONS: usize = 4;
 /// What is known about a word that no note holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Correction {
-    /// As it was typed, without a `*` behind it.
+    /// As it was typed, without a `*` after it.
     pub word: String,
     /// Words of the index that begin with it, the most frequent first; else the one that is spelled
     /// most alike.
     pub instead: Vec<String>,
     /// How the words in `instead` are like it.
-    pub why: Why,
+    pub why: CorrectionReason,
     /// Whether the first of `instead` was searched for in its place.
     pub used: bool,
 }
@@ -30,7 +30,7 @@ pub struct Correction {
 /// How the words in [`Correction::instead`] are like the one that was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum CorrectionReason {
     /// They begin with it.
     Begins,
     /// It may be a slip for it.
@@ -47,17 +47,17 @@ pub(super) fn said(correction: &Correction) -> Option<String> {
     } = correction;
     let (first, others) = instead.split_first()?;
     Some(match (why, used) {
-        (Why::Begins, _) if others.is_empty() => {
+        (CorrectionReason::Begins, _) if others.is_empty() => {
             format!("no note holds the word `{word}`; searched for `{first}`")
         }
-        (Why::Begins, _) => format!(
+        (CorrectionReason::Begins, _) => format!(
             "no note holds the word `{word}`; searched for `{first}` (there are also: {})",
             others.join(", ")
         ),
-        (Why::Spelling, true) => {
+        (CorrectionReason::Spelling, true) => {
             format!("no note holds the word `{word}`; searched for `{first}`")
         }
-        (Why::Spelling, false) => {
+        (CorrectionReason::Spelling, false) => {
             format!("no note holds the word `{word}`; did you mean `{first}`?")
         }
     })
@@ -103,14 +103,14 @@ pub(super) fn of(reader: &Reader, query: &Query) -> Result<Vec<Correction>> {
             out.push(Correction {
                 word: word.to_owned(),
                 instead: begun,
-                why: Why::Begins,
+                why: CorrectionReason::Begins,
                 used: true,
             });
         } else if let Some(near) = reader.nearest_word(word)? {
             out.push(Correction {
                 word: word.to_owned(),
                 instead: vec![near],
-                why: Why::Spelling,
+                why: CorrectionReason::Spelling,
                 used: false,
             });
         }
@@ -143,7 +143,7 @@ pub(super) fn in_no_note(reader: &Reader, query: &Query) -> Result<Vec<String>> 
     Ok(out)
 }
 
-/// A word without the stars behind it, with which other programs ask for completions.
+/// A word without the stars after it, with which other programs ask for completions.
 fn without_star(word: &str) -> &str {
     word.trim_end_matches('*')
 }
@@ -193,7 +193,7 @@ mod tests {
         let one = |used| Correction {
             word: "conflits".to_owned(),
             instead: vec!["conflicts".to_owned()],
-            why: Why::Spelling,
+            why: CorrectionReason::Spelling,
             used,
         };
         let query = Query::plain("sync conflits");

@@ -4,10 +4,9 @@ use globset::GlobBuilder;
 
 use super::address;
 use crate::config::{Config, split_list};
-use local_agent_files::sandbox::{Address, Sandbox, What};
-use local_agent_files::state::in_quotes;
+use local_agent_files::sandbox::{Address, Sandbox, WalkOutcome};
 use local_agent_index::store::{ChunkRecord, IndexReader};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::{ChunkKey, RelPath, Sha256, SkipReason};
 
 /// Maximum number of keys listed in a failure.
@@ -167,7 +166,7 @@ pub fn matching(sandbox: &Sandbox, glob: &str) -> Result<Vec<(Address, Option<Sk
                 ErrorCode::InvalidArgs,
                 format!("`{glob}` is not a glob: {}", e.kind()),
             )
-            .with_hint("local-agent multi-get 'folder/*.md'")
+            .with_command("local-agent multi-get 'folder/*.md'")
         })?;
     let matcher = parsed.compile_matcher();
     let mut found = Vec::new();
@@ -188,8 +187,8 @@ pub fn matching(sandbox: &Sandbox, glob: &str) -> Result<Vec<(Address, Option<Sk
             let names = [at.path.to_string(), at.to_string(), in_source];
             if names.iter().any(|name| matcher.is_match(name)) {
                 let skipped = match entry.what {
-                    What::Skipped(reason) => Some(reason),
-                    What::Found(_) => None,
+                    WalkOutcome::Skipped(reason) => Some(reason),
+                    WalkOutcome::Found(_) => None,
                 };
                 found.push((at, skipped));
             }
@@ -224,11 +223,12 @@ pub(super) fn chunk_of_key(
     let is_key = (1..=32).contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
     if !is_key {
         let message = format!("`#{digits}` is not a chunk key");
-        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint(
+        return Err(Failure::new(ErrorCode::InvalidArgs, message).with_fix(
+            Fix::FindChunkKey,
             "a chunk key is up to 32 hexadecimal digits, as `local-agent query WORDS --json` shows",
         ));
     }
-    // A key that is not shown must not be told from one that does not exist.
+    // A key that is not shown must not be distinguishable from one that does not exist.
     let most = if sandbox.keeps_private() {
         usize::MAX
     } else {
@@ -256,12 +256,12 @@ pub(super) fn chunk_of_key(
             .map(|(one, _)| format!("#{}", one.key))
             .collect();
         let message = format!("`#{digits}` fits more than one chunk: {}", keys.join(", "));
-        return Err(Failure::new(ErrorCode::AmbiguousPath, message)
-            .with_hint(format!("local-agent get {}", in_quotes(&keys[0]))));
+        let failure = Failure::new(ErrorCode::AmbiguousPath, message);
+        return Err(address::with_name(failure, &keys[0]));
     }
     shown.pop().ok_or_else(|| {
         let message = format!("no chunk of the index has a key that begins with {digits}");
-        Failure::new(ErrorCode::FileNotFound, message).with_hint(FIND_A_KEY)
+        Failure::new(ErrorCode::FileNotFound, message).with_command(FIND_A_KEY)
     })
 }
 
@@ -272,9 +272,11 @@ fn chunk(config: &Config, sandbox: &Sandbox, digits: &str) -> Result<DocumentPie
     let file = sandbox.read(&at)?;
     if chunk.span.slice(&file.bytes) != Some(chunk.text.as_bytes()) {
         let message = format!(
-            "{at} has changed since it was indexed, so the chunk no longer stands where it stood"
+            "{at} has changed since it was indexed, so the chunk is no longer at that position"
         );
-        return Err(Failure::new(ErrorCode::FileReadError, message).with_hint("local-agent index"));
+        return Err(
+            Failure::new(ErrorCode::FileReadError, message).with_command("local-agent index")
+        );
     }
     Ok(DocumentPiece {
         address: at.to_string(),
@@ -361,7 +363,7 @@ fn cut(
             ErrorCode::FileReadError,
             format!("{address} is not UTF-8 text"),
         )
-        .with_hint("convert the file to UTF-8")
+        .with_fix(Fix::ByPerson, "convert the file to UTF-8")
     })?;
     let total_lines = count_lines(bytes);
     let first = from.unwrap_or(1);

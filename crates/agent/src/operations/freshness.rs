@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::library::Library;
 use super::privacy::owners_coverage;
 use super::scope::{not_configured, unconfigured};
-use super::setting::sandbox;
+use super::setup::sandbox;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_index::indexing::{Compared, compare};
@@ -17,7 +17,7 @@ use local_agent_text::types::{RelPath, Sha256, SourceName};
 
 /// Shortest pause between two checks.
 const SHORTEST: Duration = Duration::from_millis(100);
-const LONGEST: Duration = Duration::from_secs(2);
+const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 /// Maximum number of files named in a sentence.
 const NAMED: usize = 3;
@@ -172,15 +172,15 @@ pub fn wait(config: &Config, library: &Library, patience: Duration) -> Result<()
         let left = patience.saturating_sub(start.elapsed());
         if left.is_zero() {
             let message = format!(
-                "still behind the files after {} s: {}",
+                "still older than the files after {} s: {}",
                 patience.as_secs(),
                 behind.join("; ")
             );
-            return Err(Failure::new(ErrorCode::NotFresh, message).with_hint(
+            return Err(Failure::new(ErrorCode::NotFresh, message).with_command(
                 "`local-agent index && local-agent embed`, or keep `local-agent watch` at work",
             ));
         }
         std::thread::sleep(pause.min(left));
-        pause = (pause * 2).min(LONGEST);
+        pause = (pause * 2).min(MAX_PAUSE);
     }
 }

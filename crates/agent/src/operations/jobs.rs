@@ -6,20 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::privacy;
-use super::setting::{Cutting, embedding_files, file_stamp, holder, now, seconds};
+use super::setup::{Cutting, embedding_files, file_stamp, holder, now, seconds};
 use crate::config::{Config, stays_on_this_machine, unknown_source};
 use local_agent_embed::embedding::{
     self, Embedder, Encoder, QueryVector, ServerEmbedder, ServerSpec, TokenCounter,
 };
 use local_agent_embed::models::{Engine, ModelFiles, PreparedFolder};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
+use local_agent_index::ids::{ChunkId, IdSet};
 use local_agent_index::indexing::Source;
 use local_agent_index::indexing::{
     Counter, EmbedOptions, EmbedSummary, IndexOptions, IndexSummary, OnProgress, embed, index,
 };
 use local_agent_index::store::IndexReader;
-use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{Fingerprint, IdSet};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
+use local_agent_text::types::Fingerprint;
 
 /// Options for one run of `index`.
 #[derive(Debug, Default)]
@@ -48,7 +49,7 @@ pub fn run_index(
     if config.sources.is_empty() && !has_sources(config)? {
         return Err(
             Failure::new(ErrorCode::IndexError, "no sources are configured")
-                .with_hint(config.first_step()),
+                .with_fix(Fix::ConfigureByCommand, config.first_step()),
         );
     }
     let selected = select(config, run.only)?;
@@ -110,7 +111,7 @@ pub struct EmbedRun<'a> {
     /// Embed at most this many chunks, and remove no vectors; `None`: all.
     pub limit: Option<usize>,
     /// Row ids of chunks to embed first, in this order.
-    pub first: &'a [i64],
+    pub first: &'a [ChunkId],
     /// Stop at the next commit after this time; `None`: when everything is embedded.
     pub budget: Option<Duration>,
     /// Embed everything again. A foreign database is moved aside first.
@@ -213,7 +214,7 @@ impl EmbeddingModel {
 }
 
 /// The chunks of private notes if `model` is on another machine, to which they are not sent.
-fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet>> {
+fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet<ChunkId>>> {
     match model {
         EmbeddingModel::Server(server) if !stays_on_this_machine(&server.base, &server.model) => {
             let index = IndexReader::required(&config.index.db_path)?;
@@ -228,7 +229,7 @@ fn kept_back(config: &Config, model: &EmbeddingModel) -> Result<Option<IdSet>> {
 ///
 /// # Errors
 /// Those of opening the sources and of the database.
-pub fn chunks_without_vector(config: &Config, index: &IndexReader) -> Result<IdSet> {
+pub fn chunks_without_vector(config: &Config, index: &IndexReader) -> Result<IdSet<ChunkId>> {
     let is_elsewhere = config.embed.provider.is_server()
         && !stays_on_this_machine(&config.llm.server()?.to_string(), &config.embed.model);
     match is_elsewhere {
@@ -238,7 +239,7 @@ pub fn chunks_without_vector(config: &Config, index: &IndexReader) -> Result<IdS
 }
 
 /// The chunks of private notes.
-fn private_chunks(config: &Config, index: &IndexReader) -> Result<IdSet> {
+fn private_chunks(config: &Config, index: &IndexReader) -> Result<IdSet<ChunkId>> {
     let private = Arc::new(PrivateNotes::new(&config.security));
     let sandbox = super::sandbox(config)?.without_private(private);
     privacy::kept_chunks(index, &sandbox)

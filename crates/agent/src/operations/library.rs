@@ -58,17 +58,17 @@ struct Engines {
     /// How many questions use one now.
     lent: usize,
     /// The projections that were opened last, and the state of the disk just before.
-    newest: Option<(Seen, Arc<Projections>)>,
+    newest: Option<(DiskState, Arc<Projections>)>,
 }
 
 /// An engine that is lent to one question, and is given back at its end.
-struct Lent<'a> {
+struct EngineLease<'a> {
     shared: &'a Shared,
     /// `None`: the question failed or panicked, and the engine is not kept.
     engine: Option<Opened>,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for EngineLease<'_> {
     fn drop(&mut self) {
         let mut engines = hold(&self.shared.engines);
         engines.lent -= 1;
@@ -83,14 +83,14 @@ impl Drop for Lent<'_> {
 /// An engine with the state of the disk just before it was opened.
 struct Opened {
     engine: Engine,
-    seen: Seen,
+    seen: DiskState,
 }
 
 impl Shared {
     /// Takes an idle engine, if there is one. When [`KEPT`] questions use an engine already, this
     /// waits until one ends, but not longer than [`PATIENCE`]: more searches at once than there are
     /// cores are no faster, and need more memory.
-    fn lend(&self) -> (Option<Opened>, Lent<'_>) {
+    fn lend(&self) -> (Option<Opened>, EngineLease<'_>) {
         let engines = hold(&self.engines);
         let (mut engines, _) = self
             .returned
@@ -99,7 +99,7 @@ impl Shared {
         engines.lent += 1;
         let idle = engines.idle.pop();
         drop(engines);
-        let lent = Lent {
+        let lent = EngineLease {
             shared: self,
             engine: None,
         };
@@ -109,16 +109,16 @@ impl Shared {
 
 /// Differs whenever another engine would see other data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen([Option<(SystemTime, u64, u64)>; 3]);
+struct DiskState([Option<(SystemTime, u64, u64)>; 3]);
 
 impl Library {
     /// A library for one command: the model is loaded on first use, in the quickest way.
-    pub fn for_one(config: &Config, model: Option<EmbeddingModel>) -> Self {
+    pub fn for_command(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, false)
     }
 
     /// A library for a long-running process: engines and models stay open.
-    pub fn that_stays(config: &Config, model: Option<EmbeddingModel>) -> Self {
+    pub fn for_server(config: &Config, model: Option<EmbeddingModel>) -> Self {
         Self::new(config, model, true)
     }
 
@@ -160,7 +160,7 @@ impl Library {
     pub fn words_alone(&self, config: &Config) -> Self {
         Self {
             reranker: self.reranker.clone(),
-            ..Self::for_one(config, None)
+            ..Self::for_command(config, None)
         }
     }
 
@@ -266,7 +266,7 @@ impl Library {
     }
 
     /// An engine over projections that are open already, if they are those on the disk.
-    fn beside_another(&self, seen: &Seen) -> Result<Option<Engine>> {
+    fn beside_another(&self, seen: &DiskState) -> Result<Option<Engine>> {
         let newest = hold(&self.shared.engines).newest.clone();
         match newest.filter(|(of, _)| of == seen) {
             Some((_, projections)) => Engine::beside(&self.shared.index_db, &projections),
@@ -280,10 +280,10 @@ impl Library {
         self.with(|engine| Ok(format!("{seen:?} {:?}", engine.index().commit_id()?)))
     }
 
-    fn look(&self) -> Seen {
+    fn look(&self) -> DiskState {
         let lexical = self.shared.lexical_dir.join(lexical::COMMIT_FILE);
         let vectors = self.shared.vectors_dir.join(vectors::MANIFEST_FILE);
-        Seen([
+        DiskState([
             file_stamp(&self.shared.index_db),
             file_stamp(&lexical),
             file_stamp(&vectors),
@@ -333,7 +333,7 @@ mod tests {
     #[test]
     fn a_question_waits_for_an_engine_but_not_for_ever() {
         let config = Config::defaults(Path::new("/nowhere")).unwrap();
-        let library = Library::that_stays(&config, None);
+        let library = Library::for_server(&config, None);
         let lent: Vec<_> = (0..KEPT).map(|_| library.shared.lend()).collect();
         assert_eq!(hold(&library.shared.engines).lent, KEPT);
         let own = library.shared.lend();

@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::memory;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::store::MemoryRow;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// The memories with words of `text`, best first. A sandbox without private notes also hides
 /// memories that are linked to them.
@@ -15,8 +15,10 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 pub fn remembered(config: &Config, sandbox: &Sandbox, text: &str) -> Result<Vec<MemoryRow>> {
     if !config.memory.enabled {
         let message = "memory is switched off by `memory.enabled: false`";
-        return Err(Failure::new(ErrorCode::MemoryDisabled, message)
-            .with_hint("set `memory.enabled: true` in the configuration"));
+        return Err(Failure::new(ErrorCode::MemoryDisabled, message).with_fix(
+            Fix::ChangeSetting,
+            "set `memory.enabled: true` in the configuration",
+        ));
     }
     let mut rows = memory::all(&config.memory.db_path)?;
     rows.retain(|row| may_see(sandbox, row) && may_see_memory(config, row, sandbox));

@@ -40,11 +40,11 @@ pub mod privacy;
 pub mod query_lines;
 pub mod recency;
 mod remarks;
+pub mod root_identity;
 pub mod run_log;
 pub mod scope;
 pub mod search;
-mod setting;
-pub mod standing;
+mod setup;
 pub mod status;
 pub mod verify;
 mod weak_hits;
@@ -53,7 +53,7 @@ pub use jobs::{EmbedRun, EmbeddingModel, IndexRun};
 pub use library::Library;
 pub use run_log::place;
 pub use scope::Limits;
-pub use setting::{
+pub use setup::{
     Cutting, RootFields, embedding_files, file_stamp, fill_folder, holder, is_chosen, model_files,
     now, reranker_files, roots, sandbox,
 };

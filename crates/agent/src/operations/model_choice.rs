@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::library::Library;
-use super::setting::is_chosen;
+use super::setup::is_chosen;
 use crate::config::Config;
 use local_agent_embed::embedding;
 use local_agent_embed::models::{EMBEDDED_ID, MULTILINGUAL_ID, ModelFiles, all_built_in};

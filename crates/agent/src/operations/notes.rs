@@ -13,11 +13,11 @@ use super::privacy::{address_of, shows_note};
 use crate::config::Config;
 use crate::tools::link_target::{bare, means, relative, same};
 use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, Sandbox, readable};
+use local_agent_index::ids::{DocumentId, IdSet};
 use local_agent_index::retrieval::{Engine, with_spare};
 use local_agent_index::store::{IndexReader, NoteRow, StoredLink, target_key};
 use local_agent_text::documents::{CODE_EXTENSIONS, extracted};
-use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::IdSet;
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// One document in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -39,7 +39,7 @@ pub struct Note {
 pub struct OutgoingLink {
     /// What the link names.
     pub target: String,
-    /// The heading or block behind `#`.
+    /// The heading or block after `#`.
     pub anchor: Option<String>,
     /// The words that are shown.
     pub text: String,
@@ -83,15 +83,17 @@ pub struct KindCount {
 }
 
 /// How files of a kind become documents.
-fn way_in(extension: &str) -> Option<String> {
+fn way_in(extension: &str) -> Option<(Fix, String)> {
     if CODE_EXTENSIONS.contains(&extension) {
-        return Some("`code: true` of their source".to_owned());
+        let way = "`code: true` of their source".to_owned();
+        return Some((Fix::ConfigureByCommand, way));
     }
     if let Err(why) = readable(extension) {
-        return Some(format!("another build: {why}"));
+        return Some((Fix::UpdateIndex, format!("another build: {why}")));
     }
     let is_known = [".org", ".txt"].contains(&extension) || extracted(extension).is_some();
-    is_known.then(|| format!("`extensions: [{extension}]` of their source"))
+    let way = format!("`extensions: [{extension}]` of their source");
+    is_known.then_some((Fix::ConfigureByCommand, way))
 }
 
 /// One note whose text is like another's.
@@ -148,9 +150,8 @@ pub fn list(config: &Config, place: Option<&str>) -> Result<Vec<Note>> {
             "No indexed document lies at `{place}`; the sources are {}",
             sources.join(", ")
         );
-        return Err(
-            Failure::new(ErrorCode::FileNotFound, message).with_hint("local-agent source list")
-        );
+        return Err(Failure::new(ErrorCode::FileNotFound, message)
+            .with_fix(Fix::ListSources, "local-agent source list"));
     }
     Ok(found)
 }
@@ -182,7 +183,7 @@ fn indexed(
     sandbox: &Sandbox,
     index: &IndexReader,
     request: &str,
-) -> Result<(Address, i64)> {
+) -> Result<(Address, DocumentId)> {
     let at = match request.trim().strip_prefix('#') {
         Some(digits) => chunk_of_key(index, sandbox, digits)?.1,
         None => address::find(config, sandbox, request)?.0,
@@ -211,10 +212,13 @@ fn not_indexed(config: &Config, at: &Address) -> Failure {
             })
     };
     match extension.filter(|extension| !takes(extension)) {
-        Some(extension) if let Some(way) = way_in(extension) => failure.with_hint(format!(
-            "{extension} files become documents by {way}; then run `local-agent index`"
-        )),
-        _ => failure.with_hint("local-agent index"),
+        Some(extension) if let Some((fix, way)) = way_in(extension) => {
+            let hint = format!(
+                "{extension} files become documents by {way}; then run `local-agent index`"
+            );
+            failure.with_fix(fix, hint)
+        }
+        _ => failure.with_fix(Fix::UpdateIndex, "local-agent index"),
     }
 }
 
@@ -297,7 +301,7 @@ pub fn backlinks(
 /// `INDEX_MISSING`; those of the database.
 pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
     let index = IndexReader::required(&config.index.db_path)?;
-    let hidden: Vec<i64> = if sandbox.keeps_private() {
+    let hidden: Vec<DocumentId> = if sandbox.keeps_private() {
         let notes = index.notes()?.into_iter();
         notes
             .filter(|note| !shows_note(sandbox, note))
@@ -312,7 +316,7 @@ pub fn tags(config: &Config, sandbox: &Sandbox) -> Result<Vec<TagCount>> {
 
 /// Fails with `PHASE2_QUERY_ERROR` if a note has no vector because it is private and the embedding
 /// model is on another machine.
-fn not_kept_back(config: &Config, engine: &Engine, document: i64) -> Result<()> {
+fn not_kept_back(config: &Config, engine: &Engine, document: DocumentId) -> Result<()> {
     let own = engine.index().chunks_of(&IdSet::from_iter([document]))?;
     if engine.embedded_among(&own) > 0 {
         return Ok(());
@@ -373,7 +377,7 @@ pub fn left_out(config: &Config, sandbox: &Sandbox) -> Vec<KindCount> {
     let mut kinds: Vec<KindCount> = all
         .into_iter()
         .map(|(extension, files)| KindCount {
-            way_in: way_in(&extension),
+            way_in: way_in(&extension).map(|(_, way)| way),
             extension,
             files,
         })
@@ -400,11 +404,12 @@ fn leads_to(link: &StoredLink, here: &Address, there: &NoteRow) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use local_agent_index::ids::RowId as _;
     use local_agent_text::types::{RelPath, SourceName};
 
     fn note(source: &str, path: &str) -> NoteRow {
         NoteRow {
-            id: 1,
+            id: DocumentId::from_row(1),
             source: source.to_owned(),
             path: path.to_owned(),
             title: String::new(),

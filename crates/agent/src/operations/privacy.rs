@@ -10,10 +10,11 @@ use crate::llm::{Chat, Model};
 use crate::runs::Record;
 use crate::tools::ToolFactory;
 use local_agent_files::sandbox::{Address, PrivateNotes, Sandbox};
+use local_agent_index::ids::{ChunkId, IdSet};
 use local_agent_index::retrieval::{Coverage, Engine, Stale};
 use local_agent_index::store::{IndexReader, MemoryLink, MemoryRow, NoteRow};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{IdSet, RelPath, SourceName};
+use local_agent_text::types::{RelPath, SourceName};
 
 /// The notes hidden from agents; `None`: `mcp.private_notes` lets them see everything.
 pub fn kept_from_agents(config: &Config) -> Option<Arc<PrivateNotes>> {
@@ -134,13 +135,13 @@ pub(super) fn hides_notes(index: &IndexReader, sandbox: &Sandbox) -> Result<bool
 ///
 /// # Errors
 /// Those of the database.
-pub(super) fn shown_chunks(index: &IndexReader, sandbox: &Sandbox) -> Result<IdSet> {
+pub(super) fn shown_chunks(index: &IndexReader, sandbox: &Sandbox) -> Result<IdSet<ChunkId>> {
     let notes = shown_notes(index, sandbox)?;
     Ok(index.chunks_of(&notes.iter().map(|note| note.id).collect())?)
 }
 
 /// How many of these chunks have a searchable vector.
-pub(super) fn coverage_of(engine: &Engine, chunks: &IdSet) -> Coverage {
+pub(super) fn coverage_of(engine: &Engine, chunks: &IdSet<ChunkId>) -> Coverage {
     Coverage {
         chunks: chunks.len() as u64,
         embedded: engine.embedded_among(chunks),
@@ -265,7 +266,7 @@ fn address(source: &str, path: &str) -> Option<Address> {
 ///
 /// # Errors
 /// Those of the database.
-pub(super) fn kept_chunks(index: &IndexReader, sandbox: &Sandbox) -> Result<IdSet> {
+pub(super) fn kept_chunks(index: &IndexReader, sandbox: &Sandbox) -> Result<IdSet<ChunkId>> {
     let mut kept = IdSet::default();
     for note in index.notes()? {
         if !shows_note(sandbox, &note) {

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use crate::ask::{Day, named_day, stated_day};
+use local_agent_index::ids::DocumentId;
 use local_agent_index::retrieval::Hit;
 use local_agent_index::store::{IndexReader, StoredDay};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -97,8 +98,8 @@ impl Recency {
     /// # Errors
     /// Those of the database.
     pub fn rank(&self, index: &IndexReader, hits: &mut [Hit]) -> Result<()> {
-        let ids: Vec<i64> = hits.iter().map(|hit| hit.chunk.document_id).collect();
-        let stored: HashMap<i64, StoredDay> = index.days_of(&ids)?;
+        let ids: Vec<DocumentId> = hits.iter().map(|hit| hit.chunk.document_id).collect();
+        let stored: HashMap<DocumentId, StoredDay> = index.days_of(&ids)?;
         for hit in hits.iter_mut() {
             let Some(stored) = stored.get(&hit.chunk.document_id) else {
                 continue;

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::privacy::KEPT_BACK;
-use super::setting::fields_of;
-use crate::ask::{Asked, Chatted, Round, ToolStep, Trail};
+use super::setup::fields_of;
+use crate::ask::{AskResult, Chatted, Round, ToolStep, Trail};
 use crate::config::{Config, Loaded, stays_on_this_machine};
 use crate::llm::bytes_of;
 use crate::memory::Recalled;
@@ -95,7 +95,7 @@ impl RunLog {
     pub fn end(
         self,
         config: &Config,
-        asked: &Asked,
+        asked: &AskResult,
         embeds: bool,
         recalled: &[Recalled],
     ) -> Result<Option<Finished>> {

@@ -4,7 +4,7 @@ use crate::config::{Config, unknown_source};
 use local_agent_index::lexical::Filter;
 use local_agent_index::retrieval::{Engine, Scope, Stale};
 use local_agent_index::store::IndexReader;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::SourceName;
 
 /// The limits of a search, as typed.
@@ -70,11 +70,22 @@ pub fn scope(config: &Config, args: &Limits) -> Result<Scope> {
         if !is_day(day) {
             let message = format!("`{key}` must be a day, and `{day}` is not a day");
             return Err(Failure::new(ErrorCode::InvalidArgs, message)
-                .with_hint(format!("--{key} 2026-01-31")));
+                .with_fix(as_example(key), format!("--{key} {EXAMPLE_DAY}")));
         }
         add_filter(&mut scope, key, day);
     }
     Ok(scope)
+}
+
+/// A day that shows how days are written.
+const EXAMPLE_DAY: &str = "2026-01-31";
+
+/// The advice to write the argument `key` like [`EXAMPLE_DAY`].
+fn as_example(key: &str) -> Fix {
+    Fix::PassArgument {
+        name: key.to_owned(),
+        example: EXAMPLE_DAY.to_owned(),
+    }
 }
 
 /// Leaves the sources out of a search that the index has and the configuration has no longer: nothing
@@ -93,7 +104,7 @@ pub(super) fn leave_out_unconfigured(
     if config.sources.is_empty() {
         return Err(
             Failure::new(ErrorCode::ConfigError, "no sources are configured")
-                .with_hint("local-agent source add DIR"),
+                .with_fix(Fix::ConfigureByCommand, "local-agent source add DIR"),
         );
     }
     let unconfigured = unconfigured(config, engine.index())?;
@@ -135,9 +146,8 @@ fn add_filter(scope: &mut Scope, key: &str, value: &str) {
 fn every_source(config: &Config) -> Result<Vec<SourceName>> {
     if config.sources.is_empty() {
         let message = "no source that this token is for is configured any more";
-        return Err(
-            Failure::new(ErrorCode::InvalidArgs, message).with_hint("local-agent serve token list")
-        );
+        return Err(Failure::new(ErrorCode::InvalidArgs, message)
+            .with_command("local-agent serve token list"));
     }
     Ok(config.sources.iter().map(|s| s.name.clone()).collect())
 }

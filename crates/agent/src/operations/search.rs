@@ -321,7 +321,7 @@ fn words_in_no_note(
     }
 }
 
-/// Whether no note has the properties that a search asks for. A client is not told: a note that is
+/// Whether no note has the properties that a search asks for. A client does not learn this: a note that is
 /// kept from it must look like one that does not exist.
 fn fits_no_note(config: &Config, engine: &Engine, limited: &Scope) -> Result<bool> {
     if limited.filters.is_empty() || config.client.is_some() {
@@ -443,7 +443,7 @@ fn understand(engine: &Engine, wanted: &Search<'_>) -> Result<Understood> {
     };
     let mut meanings = lines.embedded();
     let only_words = lines.meanings.is_empty();
-    // The first word stands after the type of its line, so a hyphen there excludes.
+    // The first word is after the type of its line, so a hyphen there excludes.
     let words = format!(" {}", lines.words);
     let mut query = if only_words {
         parse(engine, &words, true)?
@@ -557,7 +557,7 @@ fn embed(library: &Library, texts: &[String]) -> Result<QueryVector> {
 pub fn not_blank(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(Failure::new(ErrorCode::InvalidQuery, "the query is blank")
-            .with_hint("local-agent query \"words to look for\""));
+            .with_command("local-agent query \"words to look for\""));
     }
     Ok(())
 }

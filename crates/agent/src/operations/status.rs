@@ -10,7 +10,7 @@ use super::freshness::stale_files;
 use super::library::Library;
 use super::model_choice::reason_for;
 use super::privacy::{coverage_of, owners_coverage, shown_chunks, shown_notes};
-use super::setting::is_chosen;
+use super::setup::is_chosen;
 use crate::config::Config;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::retrieval::{Coverage, Stale};

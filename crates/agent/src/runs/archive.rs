@@ -310,7 +310,7 @@ impl Archive {
             Ok(None) => Err(missing_record(&path, "is not there")),
             Err(e) if e.kind() == std::io::ErrorKind::InvalidData => Err(missing_record(
                 &path,
-                "is no regular file of a sensible size",
+                "is not a regular file of a sensible size",
             )),
             Err(e) => Err(unreadable(&path, &e)),
         }
@@ -387,7 +387,7 @@ fn missing_record(path: &Path, why: &str) -> Failure {
         ErrorCode::RunNotFound,
         format!("the record {} {why}", path.display()),
     )
-    .with_hint("local-agent runs verify")
+    .with_command("local-agent runs verify")
 }
 
 /// Whether the name is the run's id or a part of it that is long enough.
@@ -400,7 +400,7 @@ fn is_named(name: &str, id: &RunId) -> bool {
 
 /// The failure for a run that does not exist.
 fn missing_run(why: String) -> Failure {
-    Failure::new(ErrorCode::RunNotFound, why).with_hint("local-agent runs list")
+    Failure::new(ErrorCode::RunNotFound, why).with_command("local-agent runs list")
 }
 
 /// When a run began, from its id, in seconds since 1970.
@@ -418,6 +418,6 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
             ErrorCode::FileReadError,
             format!("{} cannot be read: {error}", path.display()),
         )
-        .with_hint("local-agent doctor")
+        .with_command("local-agent doctor")
     })
 }

@@ -48,12 +48,12 @@ impl Trouble {
     pub const TABLE: &'static [(Self, &'static str, bool)] = &[
         (
             Self::LedgerBroken,
-            "The ledger does not hold together, or is shorter than it was.",
+            "The ledger's hash chain is broken, or lines are missing.",
             true,
         ),
         (
             Self::HeadNotHeld,
-            "The ledger does not hold the head that was asked for.",
+            "The ledger does not contain the given head.",
             true,
         ),
         (
@@ -78,12 +78,12 @@ impl Trouble {
         ),
         (
             Self::RunUnvouched,
-            "A record was entered after its run, as it was then; nothing vouches for it before.",
+            "The record was added to the ledger after its run, so earlier changes would not be noticed.",
             false,
         ),
         (
             Self::RunLost,
-            "A run stood in a ledger that broke, and its record was gone when a new one was begun.",
+            "A run was in an earlier ledger, and its record was missing when the new ledger was created.",
             false,
         ),
         (
@@ -98,7 +98,7 @@ impl Trouble {
         ),
         (
             Self::OpenToOthers,
-            "Others than the owner may read or change a record.",
+            "Users other than the owner may read or change a record.",
             true,
         ),
     ];

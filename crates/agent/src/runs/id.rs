@@ -59,7 +59,7 @@ impl FromStr for RunId {
         if fits {
             Ok(Self(text.to_owned()))
         } else {
-            Err(format!("`{text}` is no name of a run"))
+            Err(format!("`{text}` is not a run name"))
         }
     }
 }

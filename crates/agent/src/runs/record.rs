@@ -154,18 +154,18 @@ pub struct RecordedRoots {
 #[serde(deny_unknown_fields)]
 pub struct Checking {
     /// How the headings of a citation had to agree with those of its chunk.
-    pub heading_match: Matching,
+    pub heading_match: RecordedHeadingMatch,
     /// Whether white space and closing punctuation were ignored when headings were compared.
     pub normalize_heading: bool,
     /// What each claim was checked against.
-    pub scope: Held,
+    pub scope: RecordedScope,
     /// Whether a claim that did not pass or was in doubt rejected the whole answer.
     pub strict: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Matching {
+pub enum RecordedHeadingMatch {
     Prefix,
     Exact,
     Ignore,
@@ -173,7 +173,7 @@ pub enum Matching {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Held {
+pub enum RecordedScope {
     Cited,
     File,
 }
@@ -183,14 +183,14 @@ impl Checking {
     pub fn new(options: &VerifyOptions, strict: bool) -> Self {
         Self {
             heading_match: match options.heading_match {
-                HeadingMatch::Prefix => Matching::Prefix,
-                HeadingMatch::Exact => Matching::Exact,
-                HeadingMatch::Ignore => Matching::Ignore,
+                HeadingMatch::Prefix => RecordedHeadingMatch::Prefix,
+                HeadingMatch::Exact => RecordedHeadingMatch::Exact,
+                HeadingMatch::Ignore => RecordedHeadingMatch::Ignore,
             },
             normalize_heading: options.normalize_heading,
             scope: match options.scope {
-                Scope::Cited => Held::Cited,
-                Scope::File => Held::File,
+                Scope::Cited => RecordedScope::Cited,
+                Scope::File => RecordedScope::File,
             },
             strict,
         }
@@ -200,14 +200,14 @@ impl Checking {
     pub fn options(&self) -> VerifyOptions {
         VerifyOptions {
             heading_match: match self.heading_match {
-                Matching::Prefix => HeadingMatch::Prefix,
-                Matching::Exact => HeadingMatch::Exact,
-                Matching::Ignore => HeadingMatch::Ignore,
+                RecordedHeadingMatch::Prefix => HeadingMatch::Prefix,
+                RecordedHeadingMatch::Exact => HeadingMatch::Exact,
+                RecordedHeadingMatch::Ignore => HeadingMatch::Ignore,
             },
             normalize_heading: self.normalize_heading,
             scope: match self.scope {
-                Held::Cited => Scope::Cited,
-                Held::File => Scope::File,
+                RecordedScope::Cited => Scope::Cited,
+                RecordedScope::File => Scope::File,
             },
         }
     }
@@ -424,7 +424,7 @@ pub(super) fn tampered(why: &str) -> Failure {
         ErrorCode::RunTampered,
         format!("the record is not as it was written: {why}"),
     )
-    .with_hint("local-agent runs verify")
+    .with_command("local-agent runs verify")
 }
 
 impl Record {

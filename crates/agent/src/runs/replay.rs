@@ -15,7 +15,7 @@ use super::{ItemRecord, Record};
 use crate::ask::ClaimOpinion;
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_files::state::{self, StateDirectory};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::evidence::{Draft, EvidenceSnapshot, Excerpt};
 use local_agent_text::types::{ByteSpan, Label, Sha256};
 use local_agent_verify as verify;
@@ -68,7 +68,7 @@ pub fn thaw(record: &Record, folder: &Path, sandbox: &Sandbox) -> Result<Thawed>
             record.run_id
         );
         return Err(Failure::new(ErrorCode::RunIncomplete, message)
-            .with_hint(format!("local-agent runs show {}", record.run_id)));
+            .with_command(format!("local-agent runs show {}", record.run_id)));
     };
     let thawed = match kept(record, folder)? {
         Some(thawed) => thawed,
@@ -133,14 +133,15 @@ fn unreadable_evidence(e: std::io::Error) -> Failure {
             ErrorCode::FileReadError,
             format!("the evidence that the run kept cannot be read: {e}"),
         )
-        .with_hint("local-agent runs verify")
+        .with_command("local-agent runs verify")
     })
 }
 
 fn from_files(record: &Record, items: &[ItemRecord], sandbox: &Sandbox) -> Result<Thawed> {
     if !record.exact {
         let message = "a text that identifies the evidence or the draft was redacted, so they cannot be brought back";
-        return Err(Failure::new(ErrorCode::ReplayRedacted, message).with_hint(
+        return Err(Failure::new(ErrorCode::ReplayRedacted, message).with_fix(
+            Fix::ChangeSetting,
             "set `runs.keep_evidence: true`; then later runs can be replayed whatever they hold",
         ));
     }
@@ -292,7 +293,7 @@ pub fn replay(record: &Record, thawed: &Thawed) -> Result<Replayed> {
         "the report has SHA-256 {}, the record says {expected}; {why}",
         report.sha256
     );
-    Err(Failure::new(ErrorCode::ReplayMismatch, message).with_hint("local-agent runs verify"))
+    Err(Failure::new(ErrorCode::ReplayMismatch, message).with_command("local-agent runs verify"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::change::{agree, diff};
 use super::outcome::Output;
 use super::{Bound, Spec, ToolEffect, schema};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::Sha256;
 
 pub(super) const SPEC: Spec = Spec {
@@ -36,7 +36,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
             ErrorCode::FileNotFound,
             format!("There is no readable file at `{at}`."),
         )
-        .with_hint("local-agent source list"));
+        .with_fix(Fix::ListSources, "local-agent source list"));
     };
     let sha256 = Sha256::of(&file.bytes);
     let subject = at.to_string();

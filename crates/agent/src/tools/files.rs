@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 
 use super::Bound;
-use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, What};
+use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, WalkOutcome};
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::SourceName;
 
@@ -160,7 +160,7 @@ fn below(bound: &Bound, source: &SourceName, prefix: &str) -> Option<Vec<Address
     let entries = bound.sandbox.readable(source).ok()?;
     let found = entries
         .into_iter()
-        .filter(|e| matches!(e.what, What::Found(_)) && e.path.as_str().starts_with(prefix));
+        .filter(|e| matches!(e.what, WalkOutcome::Found(_)) && e.path.as_str().starts_with(prefix));
     Some(
         found
             .map(|entry| Address {

@@ -13,7 +13,7 @@ use local_agent_files::sandbox::Address;
 use local_agent_text::error::Result;
 
 /// Maximum number of places in one result.
-pub(super) const MOST: usize = 200;
+pub(super) const MAX_PLACES: usize = 200;
 
 pub(super) const SPEC: Spec = Spec {
     name: "find_defs",
@@ -89,7 +89,7 @@ pub(super) fn look(
             return Ok(FileLook::Unread);
         };
         for (line, kind, words) in places {
-            if found.len() == MOST {
+            if found.len() == MAX_PLACES {
                 return Ok(FileLook::Full("places"));
             }
             text.push_str(&format!("{at}:{line}: {kind} {words}\n"));

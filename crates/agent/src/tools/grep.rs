@@ -119,7 +119,7 @@ fn compile(args: &GrepArgs) -> Result<RegexMatcher> {
     builder.build(&args.pattern).map_err(|error| {
         let why = error.to_string();
         let message = format!(
-            "The pattern is no regular expression that can be used: {}",
+            "The pattern is not a usable regular expression: {}",
             prefix(&why, 500).trim()
         );
         Failure::new(ErrorCode::InvalidArgs, message)

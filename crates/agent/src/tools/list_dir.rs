@@ -9,7 +9,7 @@ use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
 /// Maximum number of entries in one result.
-const MOST: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 
 pub(super) const SPEC: Spec = Spec {
     name: "list_dir",
@@ -57,9 +57,9 @@ fn sources(bound: &Bound) -> Output {
 
 fn folder(bound: &Bound, path: &str) -> Result<Output> {
     let (folder, listed) = bound.sandbox.list(path)?;
-    let truncated = listed.len() > MOST;
+    let truncated = listed.len() > MAX_ENTRIES;
     let (mut entries, mut text) = (Vec::new(), String::new());
-    for one in listed.iter().take(MOST) {
+    for one in listed.iter().take(MAX_ENTRIES) {
         let name = one.path.file_name();
         let kind = if one.is_folder { "dir" } else { "file" };
         entries.push(json!({
@@ -75,7 +75,7 @@ fn folder(bound: &Bound, path: &str) -> Result<Output> {
         }
     }
     if truncated {
-        text.push_str(&format!("TRUNCATED: {} more\n", listed.len() - MOST));
+        text.push_str(&format!("TRUNCATED: {} more\n", listed.len() - MAX_ENTRIES));
     }
     let facts = json!({"path": folder.to_string(), "count": listed.len(), "truncated": truncated, "entries": entries});
     Ok(Output::new(facts, text))

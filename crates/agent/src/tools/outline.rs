@@ -11,7 +11,7 @@ use super::{Bound, Spec, ToolEffect, schema};
 use local_agent_text::error::Result;
 
 /// Maximum number of names in one result.
-const MOST: usize = 1000;
+const MAX_NAMES: usize = 1000;
 
 pub(super) const SPEC: Spec = Spec {
     name: "outline",
@@ -36,7 +36,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let mut found = symbols(&file)?;
     found.retain(|symbol| symbol.is_definition);
     let count = found.len();
-    found.truncate(MOST);
+    found.truncate(MAX_NAMES);
     let mut text = String::new();
     for symbol in &found {
         let what = match symbol.level {
@@ -45,14 +45,14 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
         };
         text.push_str(&format!("{}-{}: {what}\n", symbol.line, symbol.end_line));
     }
-    if count > MOST {
-        text.push_str(&format!("TRUNCATED: {} more\n", count - MOST));
+    if count > MAX_NAMES {
+        text.push_str(&format!("TRUNCATED: {} more\n", count - MAX_NAMES));
     }
     let facts = json!({
         "path": file.at.to_string(),
         "sha256": file.sha256,
         "count": count,
-        "truncated": count > MOST,
+        "truncated": count > MAX_NAMES,
         "symbols": found,
     });
     Ok(Output::new(facts, text))

@@ -126,7 +126,7 @@ fn refused(tool: &str, why: &str) -> Failure {
         ErrorCode::ToolDenied,
         format!("`{tool}` was not run: {why}."),
     )
-    .with_hint(format!("see `tools.{tool}` in: local-agent config show"))
+    .with_command(format!("see `tools.{tool}` in: local-agent config show"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::outcome::Output;
 use super::text::{Content, ReadFile, prefix};
 use super::{Bound, Spec, ToolEffect, schema};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// Maximum number of bytes in one result, in byte and line mode.
 const MOST_BYTES: usize = 64 * 1024;
@@ -58,7 +58,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     if usize::from(bytes) + usize::from(lines) + usize::from(args.max_chars.is_some()) > 1 {
         let message = "max_chars, offset with length, and start_line with max_lines are three ways; use one of them.";
         return Err(Failure::new(ErrorCode::InvalidArgs, message)
-            .with_hint("local-agent tool describe read_text_file"));
+            .with_command("local-agent tool describe read_text_file"));
     }
     let file = ReadFile::of(bound, &args.path)?;
     match file.content() {
@@ -78,7 +78,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
                 file.bytes.len()
             );
             Err(Failure::new(ErrorCode::FileReadError, message)
-                .with_hint("convert the file to UTF-8"))
+                .with_fix(Fix::ByPerson, "convert the file to UTF-8"))
         }
     }
 }

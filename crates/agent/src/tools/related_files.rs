@@ -19,7 +19,7 @@ use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::{Document, LinkKind};
 
 /// Maximum number of notes of each kind in one result.
-const MOST: usize = 100;
+const MAX_NOTES: usize = 100;
 
 pub(super) const SPEC: Spec = Spec {
     name: "related_files",
@@ -53,7 +53,7 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let args: RelatedFilesArgs = schema::parse(args)?;
     let file = ReadFile::of(bound, &args.path)?;
     if !is_note(&file.at) {
-        let message = format!("`{}` is no note, so it has no links and tags.", file.at);
+        let message = format!("`{}` is not a note, so it has no links and tags.", file.at);
         return Err(Failure::new(ErrorCode::InvalidArgs, message).with_hint("name a markdown file"));
     }
     let own = notes::parse(file.text()?);
@@ -91,16 +91,16 @@ fn run(bound: &Bound, args: Value) -> Result<Output> {
     let truncated = out_of_time
         || [to.len(), from.len(), shared.len()]
             .iter()
-            .any(|n| *n > MOST);
+            .any(|n| *n > MAX_NOTES);
     let text = text_of(&to, &from, &shared, &unreadable, truncated);
     let facts = json!({
         "path": file.at.to_string(),
-        "links": to.iter().take(MOST).collect::<Vec<_>>(),
-        "backlinks": from.iter().take(MOST).collect::<Vec<_>>(),
-        "shared_tags": shared.iter().take(MOST).map(|(at, tags)| json!({"path": at, "tags": tags})).collect::<Vec<_>>(),
+        "links": to.iter().take(MAX_NOTES).collect::<Vec<_>>(),
+        "backlinks": from.iter().take(MAX_NOTES).collect::<Vec<_>>(),
+        "shared_tags": shared.iter().take(MAX_NOTES).map(|(at, tags)| json!({"path": at, "tags": tags})).collect::<Vec<_>>(),
         "files_searched": looked,
         "files_left_out": count - looked,
-        "unreadable": unreadable.iter().take(MOST).collect::<Vec<_>>(),
+        "unreadable": unreadable.iter().take(MAX_NOTES).collect::<Vec<_>>(),
         "truncated": truncated,
     });
     Ok(Output::new(facts, text))
@@ -153,20 +153,20 @@ fn text_of(
     truncated: bool,
 ) -> String {
     let mut text = String::new();
-    for at in to.iter().take(MOST) {
+    for at in to.iter().take(MAX_NOTES) {
         let _ = writeln!(text, "links to: {at}");
     }
-    for at in from.iter().take(MOST) {
+    for at in from.iter().take(MAX_NOTES) {
         let _ = writeln!(text, "linked from: {at}");
     }
-    for (at, tags) in shared.iter().take(MOST) {
+    for (at, tags) in shared.iter().take(MAX_NOTES) {
         let tags: Vec<String> = tags.iter().map(|tag| format!("#{tag}")).collect();
         let _ = writeln!(text, "shares {}: {at}", tags.join(" "));
     }
     if truncated {
         text.push_str("TRUNCATED: there is more than this\n");
     }
-    for at in unreadable.iter().take(MOST) {
+    for at in unreadable.iter().take(MAX_NOTES) {
         let _ = writeln!(text, "cannot be read: {at}");
     }
     text

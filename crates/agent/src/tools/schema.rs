@@ -37,7 +37,7 @@ pub(super) fn check(tool: &str, schema: &Value, args: &Value) -> Result<()> {
     first_violation(schema, args).map_or(Ok(()), |why| {
         let message = format!("The arguments of `{tool}` do not fit: {why}.");
         Err(Failure::new(ErrorCode::InvalidArgs, message)
-            .with_hint(format!("local-agent tool describe {tool}")))
+            .with_command(format!("local-agent tool describe {tool}")))
     })
 }
 

@@ -10,7 +10,7 @@ use super::notes;
 use super::text::ReadFile;
 use local_agent_files::sandbox::Address;
 use local_agent_text::documents::{CODE_EXTENSIONS, Definition};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::RelPath;
 
 /// Maximum size in bytes of a source file that is parsed.
@@ -58,12 +58,11 @@ pub(super) fn symbols(file: &ReadFile) -> Result<Vec<Symbol>> {
     }
     let Some(ext) = extension(&file.at.path) else {
         let message = format!(
-            "`{}` is no note and no source file, so it has no names.",
+            "`{}` is neither a note nor a source file, so it has no names.",
             file.at
         );
-        return Err(
-            Failure::new(ErrorCode::InvalidArgs, message).with_hint("read it with read_text_file")
-        );
+        return Err(Failure::new(ErrorCode::InvalidArgs, message)
+            .with_fix(Fix::ReadTextFile, "read it with read_text_file"));
     };
     if text.len() > MOST_BYTES {
         let message = format!(
@@ -71,14 +70,16 @@ pub(super) fn symbols(file: &ReadFile) -> Result<Vec<Symbol>> {
             file.at,
             text.len()
         );
-        return Err(Failure::new(ErrorCode::FileTooLarge, message).with_hint("search it with grep"));
+        return Err(Failure::new(ErrorCode::FileTooLarge, message)
+            .with_fix(Fix::SearchWithGrep, "search it with grep"));
     }
     if nesting(text) > DEEPEST {
         let message = format!(
             "`{}` has brackets nested more than {DEEPEST} deep, so it is not parsed.",
             file.at
         );
-        return Err(Failure::new(ErrorCode::FileTooLarge, message).with_hint("search it with grep"));
+        return Err(Failure::new(ErrorCode::FileTooLarge, message)
+            .with_fix(Fix::SearchWithGrep, "search it with grep"));
     }
     of_code(ext, text)
 }

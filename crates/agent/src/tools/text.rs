@@ -2,7 +2,7 @@
 
 use super::Bound;
 use local_agent_files::sandbox::Address;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::{ByteSpan, ChunkKey, HeadingPath, LineSpan, Sha256};
 
@@ -52,7 +52,10 @@ impl ReadFile {
                 ErrorCode::FileReadError,
                 format!("`{}` is not UTF-8 text.", self.at),
             )
-            .with_hint("read_text_file says what kind of file it is")),
+            .with_fix(
+                Fix::ReadTextFile,
+                "read_text_file says what kind of file it is",
+            )),
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Frame {
     /// Special tokens at the start.
     pub before: Vec<u32>,
     /// Special tokens at the end.
-    pub behind: Vec<u32>,
+    pub after: Vec<u32>,
     /// The prefix of every text, and its tokens.
     pub prefix_text: String,
     pub prefix: Vec<u32>,
@@ -70,7 +70,7 @@ impl Frame {
     }
 
     fn window(&self, prefix: &[u32], part: &[u32]) -> Vec<u32> {
-        let mut window = [&self.before, prefix, part, &self.behind].concat();
+        let mut window = [&self.before, prefix, part, &self.after].concat();
         if window.is_empty() {
             window.push(self.filler);
         }

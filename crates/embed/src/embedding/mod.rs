@@ -28,7 +28,7 @@ use local_agent_kernels::Isa;
 
 use crate::models::Precision;
 use crate::models::{Engine, ModelFiles};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::language::script::{self, Script};
 use local_agent_text::language::{Language, languages_of_question};
 use local_agent_text::types::{Fingerprint, HeadingPath};
@@ -220,26 +220,26 @@ impl Encoder {
 
 /// The tokens around a text with this prefix.
 fn frame(files: &ModelFiles, tokens: &TokenCounter, prefix: &str) -> Result<batch::Frame> {
-    let (before, behind, filler) = match files.network().engine() {
+    let (before, after, filler) = match files.network().engine() {
         // A table averages the token vectors of the text only.
         Engine::Table => {
             let unknown = table::unknown_token(files.tokenizer());
             (Vec::new(), Vec::new(), unknown.unwrap_or_default())
         }
         Engine::Kernels | Engine::Candle => {
-            let (before, behind) = tokens.frame(files.id())?;
-            (before, behind, 0)
+            let (before, after) = tokens.frame(files.id())?;
+            (before, after, 0)
         }
     };
     let own = tokens.ids(prefix)?;
-    let around = before.len() + behind.len() + own.len();
+    let around = before.len() + after.len() + own.len();
     let Some(room) = files.window().checked_sub(around).filter(|room| *room > 0) else {
         let reason = "its prefix leaves no room for text in the window";
         return Err(weights::invalid(files.id(), reason));
     };
     Ok(batch::Frame {
         before,
-        behind,
+        after,
         prefix_text: prefix.to_owned(),
         prefix: own,
         filler,
@@ -320,9 +320,10 @@ fn isa(files: &ModelFiles) -> Result<Isa> {
             let message =
                 format!("`embed.instructions` is `{name}`, which this machine does not have.");
             let best = Isa::best().set().as_str();
-            Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
-                "set embed.instructions to auto (here that is {best})"
-            ))
+            Failure::new(ErrorCode::ConfigError, message).with_fix(
+                Fix::ChangeSetting,
+                format!("set embed.instructions to auto (here that is {best})"),
+            )
         })
 }
 

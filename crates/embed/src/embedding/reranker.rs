@@ -83,7 +83,7 @@ impl Reranker {
         threads: usize,
         is_over: &(dyn Fn() -> bool + Sync),
     ) -> Result<PairScores> {
-        let Some(pairs) = self.tokens.behind(question)? else {
+        let Some(pairs) = self.tokens.pairs_of(question)? else {
             return Ok(PairScores::QuestionTooLong);
         };
         let threads = match threads {
@@ -126,7 +126,7 @@ impl Reranker {
     ///
     /// Errors: `MODEL_INVALID` if it is not finite, or the first text fills the window.
     pub(super) fn first_state(&self, question: &str, passage: &str) -> Result<FirstState> {
-        let Some(pairs) = self.tokens.behind(question)? else {
+        let Some(pairs) = self.tokens.pairs_of(question)? else {
             return Err(invalid(&self.id, "its window has no room for a passage"));
         };
         let mut pair = pairs.with(passage)?;

@@ -63,7 +63,7 @@ fn both_kinds_make_the_tokens_and_the_scores_of_an_independent_implementation() 
     for (name, pairs) in all {
         let reranker = loaded(&name);
         for one in &pairs {
-            let pair = reranker.tokens.behind(&one.question).unwrap().unwrap();
+            let pair = reranker.tokens.pairs_of(&one.question).unwrap().unwrap();
             let pair = pair.with(&one.passage).unwrap();
             assert_eq!(pair.ids, one.ids, "{name}: {:?}", one.passage);
             assert_eq!(pair.types, one.types, "{name}: {:?}", one.passage);
@@ -114,7 +114,7 @@ fn a_question_that_fills_the_window_is_not_cut() {
     let found = reranker.scores(&long, &["salt".to_owned()], 1, &never);
     assert_eq!(found.unwrap(), PairScores::QuestionTooLong);
     let fits = "dough ".repeat(92);
-    let pair = reranker.tokens.behind(&fits).unwrap().unwrap();
+    let pair = reranker.tokens.pairs_of(&fits).unwrap().unwrap();
     assert_eq!(pair.with("salt and water").unwrap().ids.len(), 96);
 }
 
@@ -132,7 +132,7 @@ fn an_older_description_of_pairs_makes_the_same_tokens() {
     std::fs::write(&place, json.to_string()).unwrap();
     let older = Reranker::load(&RerankerFiles::from_folder("m", dir.path()).unwrap()).unwrap();
     for one in &expected()["bert_reranker"] {
-        let pair = older.tokens.behind(&one.question).unwrap().unwrap();
+        let pair = older.tokens.pairs_of(&one.question).unwrap().unwrap();
         let pair = pair.with(&one.passage).unwrap();
         assert_eq!((pair.ids, pair.types), (one.ids.clone(), one.types.clone()));
     }

@@ -16,7 +16,7 @@ use super::{Embedded, TEMPLATE_VERSION};
 use local_agent_net::ApiKey;
 use local_agent_net::http::{Client, Limits, server_error};
 use local_agent_net::ollama::{is_model, tags};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::Fingerprint;
 
 /// Size limit for the vectors of one request: 4,096 texts of 1,024 numbers as text.
@@ -287,8 +287,10 @@ fn place_of((at, one): (usize, &Value)) -> Option<usize> {
 /// Explains the status with which an OpenAI-compatible server refused, with advice.
 fn refusal(failure: Failure, status: u16) -> Failure {
     match status {
-        404 => Failure::new(ErrorCode::ModelNotFound, failure.message)
-            .with_hint("set embed.model to an embedding model that the server has"),
+        404 => Failure::new(ErrorCode::ModelNotFound, failure.message).with_fix(
+            Fix::ChangeSetting,
+            "set embed.model to an embedding model that the server has",
+        ),
         _ => failure,
     }
 }

@@ -126,7 +126,7 @@ pub(super) fn of_words(
         places.push(ids.len()..ids.len() + own.len());
         ids.extend(own);
     }
-    ids.extend(&frame.behind);
+    ids.extend(&frame.after);
     if ids.is_empty() {
         ids.push(frame.filler);
     }

@@ -540,7 +540,7 @@ fn windows_cover_every_token_once_and_none_is_nearly_empty() {
     for (len, room) in [(0, 10), (1, 10), (10, 10), (11, 10), (25, 10), (101, 10)] {
         let frame = batch::Frame {
             before: vec![1],
-            behind: vec![2],
+            after: vec![2],
             prefix_text: "p".to_owned(),
             prefix: vec![3],
             filler: 0,

@@ -143,7 +143,7 @@ impl PairTokens {
     }
 
     /// The pairs of `question`; `None` if it leaves no room for a passage.
-    pub(super) fn behind(&self, question: &str) -> Result<Option<PairsOfQuestion<'_>>> {
+    pub(super) fn pairs_of(&self, question: &str) -> Result<Option<PairsOfQuestion<'_>>> {
         let question = self.encoding(question)?;
         let taken = self.tokenizer.around_pair() + question.len();
         let room = self.window.saturating_sub(taken);
@@ -266,7 +266,7 @@ impl TokenCounter {
             .windows(bare.len().max(1))
             .position(|window| window == bare);
         let Some(start) = place else {
-            let reason = "its tokenizer does not put its special tokens before and behind a text";
+            let reason = "its tokenizer does not put its special tokens before and after a text";
             return Err(invalid(id, reason));
         };
         let (before, rest) = framed.split_at(start);

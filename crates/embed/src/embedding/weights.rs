@@ -12,7 +12,7 @@ use safetensors::tensor::{Metadata, TensorInfo};
 use safetensors::{Dtype, SafeTensors};
 
 use crate::models::{Bytes, to_verify};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// Blocks of 32 numbers with one scale in half precision, in two formats of ggml.
 ///
@@ -331,7 +331,7 @@ pub(super) fn invalid(id: &str, reason: &str) -> Failure {
         ErrorCode::ModelInvalid,
         format!("The model `{id}` cannot be used: {reason}."),
     )
-    .with_hint(to_verify(id))
+    .with_fix(Fix::VerifyModel, to_verify(id))
 }
 
 #[cfg(test)]

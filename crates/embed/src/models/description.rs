@@ -159,7 +159,7 @@ impl Modules {
                 "Pooling" => is_pooled = true,
                 "StaticEmbedding" => (found.is_table, is_pooled) = (true, true),
                 "Dense" if is_normalized => {
-                    let reason = "it has a module `Dense` behind `Normalize`, but vectors are \
+                    let reason = "it has a module `Dense` after `Normalize`, but vectors are \
                                   normalised only at the end";
                     return Err(invalid(id, reason));
                 }
@@ -167,7 +167,7 @@ impl Modules {
                 kind => {
                     let reason = format!(
                         "it has a module `{kind}`; only Transformer, StaticEmbedding, Pooling, \
-                         Normalize and, behind the pooling, Dense can be computed"
+                         Normalize and, after the pooling, Dense can be computed"
                     );
                     return Err(invalid(id, &reason));
                 }

@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
-use super::{POOLING, TOKENIZER, WEIGHTS, folder_of, invalid, pull_again, to_verify};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use super::{POOLING, TOKENIZER, WEIGHTS, folder_of, invalid, pull_again};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::shell::moving_aside;
 use local_agent_text::types::{RelPath, Sha256};
 
@@ -108,7 +108,7 @@ impl Manifest {
     }
 
     /// The manifest in `folder`, if there is one. `MODEL_INVALID` if it cannot be read; what moves it
-    /// away is the fix, because `models verify` writes it anew.
+    /// away is the fix, because `models verify` writes it again.
     pub fn read(folder: &Path) -> Result<Option<Self>> {
         let file = folder.join(MANIFEST);
         let parsed = read_small(&file)?.map(|bytes| Self::parse(&bytes));
@@ -198,7 +198,11 @@ fn verify_built_in(model: &super::built_in::BuiltIn) -> Result<Verified> {
     for file in &manifest.files {
         let path = file.path.as_str();
         if model.file(path).map(Sha256::of) != Some(file.sha256) {
-            return Err(mismatch(&manifest.id, path, "reinstall the program"));
+            return Err(mismatch(
+                &manifest.id,
+                path,
+                (Fix::ByPerson, "reinstall the program"),
+            ));
         }
     }
     Ok(Verified {
@@ -213,7 +217,11 @@ pub(super) fn verify_folder(id: &str, folder: &Path) -> Result<Verified> {
     if let Some(manifest) = Manifest::read(folder)? {
         for file in &manifest.files {
             if record(folder, file.path.as_str())?.as_ref() != Some(file) {
-                return Err(mismatch(id, file.path.as_str(), &pull_again(id)));
+                return Err(mismatch(
+                    id,
+                    file.path.as_str(),
+                    (Fix::PullModel, &pull_again(id)),
+                ));
             }
         }
         return Ok(Verified {
@@ -237,18 +245,18 @@ fn must_load(id: &str, folder: &Path) -> Result<()> {
         true => super::RerankerFiles::from_folder(id, folder).map(drop),
         false => super::ModelFiles::from_folder(id, folder).map(drop),
     };
-    loaded.map_err(|failure| match failure.hint.as_deref() {
-        Some(hint) if hint == to_verify(id) => failure.with_hint(pull_again(id)),
+    loaded.map_err(|failure| match failure.fix {
+        Fix::VerifyModel => failure.with_fix(Fix::PullModel, pull_again(id)),
         _ => failure,
     })
 }
 
-fn mismatch(id: &str, path: &str, hint: &str) -> Failure {
+fn mismatch(id: &str, path: &str, (fix, hint): (Fix, &str)) -> Failure {
     Failure::new(
         ErrorCode::ModelChecksum,
         format!("The file {path} of the model `{id}` does not have the recorded SHA-256."),
     )
-    .with_hint(hint)
+    .with_fix(fix, hint)
 }
 
 /// The sizes and hashes of all files in `folder` that the model is loaded from.

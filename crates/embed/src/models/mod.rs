@@ -19,7 +19,7 @@ mod reranker;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::Sha256;
 
 pub use built_in::{EMBEDDED_ID, MULTILINGUAL_ID, all_built_in, built_in_ids};
@@ -115,7 +115,8 @@ impl ModelFiles {
     pub fn built_in(id: &str) -> Result<Self> {
         let Some(model) = built_in::find(id) else {
             let message = format!("This build has no model `{id}` compiled in.");
-            return Err(Failure::new(ErrorCode::ModelNotFound, message).with_hint(
+            return Err(Failure::new(ErrorCode::ModelNotFound, message).with_fix(
+                Fix::PullModel,
                 "`local-agent models pull bge-small-en-v1.5`, \
                     then set embed.model to bge-small-en-v1.5",
             ));
@@ -144,7 +145,8 @@ impl ModelFiles {
             if folder.join(path).is_file() {
                 map::open(&folder.join(path))
             } else {
-                Err(invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
+                Err(invalid(id, &format!("it has no {path}"))
+                    .with_fix(Fix::PullModel, pull_again(id)))
             }
         };
         Self::assemble(id, weights, read, open, |path| {
@@ -213,11 +215,10 @@ impl ModelFiles {
                 "`embed.dimensions` is {wanted}, and the vectors of `{}` have {own} numbers.",
                 self.id
             );
-            return Err(
-                Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
-                    "set embed.dimensions to {own} or less, or unset it"
-                )),
-            );
+            return Err(Failure::new(ErrorCode::ConfigError, message).with_fix(
+                Fix::ChangeSetting,
+                format!("set embed.dimensions to {own} or less, or unset it"),
+            ));
         }
         self.dimensions = dimensions.filter(|wanted| *wanted < own);
         Ok(self)
@@ -245,8 +246,9 @@ impl ModelFiles {
         recorded: impl Fn(&str) -> Option<Sha256>,
     ) -> Result<Self> {
         let need = |path: &str| {
-            read(path)?
-                .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
+            read(path)?.ok_or_else(|| {
+                invalid(id, &format!("it has no {path}")).with_fix(Fix::PullModel, pull_again(id))
+            })
         };
         let config = need(CONFIG)?;
         let pooling_file = read(POOLING)?;
@@ -488,7 +490,7 @@ fn folder_of(id: &str, models_dir: &Path) -> Result<PathBuf> {
             ErrorCode::ModelNotFound,
             format!("`{id}` is not the name of a model."),
         )
-        .with_hint("local-agent models list"));
+        .with_command("local-agent models list"));
     }
     Ok(models_dir.join(id))
 }
@@ -503,17 +505,15 @@ fn is_plain_name(c: char) -> bool {
 /// Errors: `MODEL_NOT_FOUND` if the folder does not exist, `MODEL_INVALID` for other weights.
 fn weights_in(id: &str, folder: &Path) -> Result<Bytes> {
     if !folder.is_dir() {
-        return Err(Failure::new(
-            ErrorCode::ModelNotFound,
-            format!(
-                "The model `{id}` is not on this machine (looked in {}).",
-                folder.display()
-            ),
-        )
-        .with_hint(match known(id) {
-            Some(_) => format!("local-agent models pull {id}"),
-            None => "local-agent models list".to_owned(),
-        }));
+        let message = format!(
+            "The model `{id}` is not on this machine (looked in {}).",
+            folder.display()
+        );
+        let failure = Failure::new(ErrorCode::ModelNotFound, message);
+        return Err(match known(id) {
+            Some(_) => failure.with_fix(Fix::PullModel, pull_again(id)),
+            None => failure.with_command("local-agent models list"),
+        });
     }
     refuse_other_weights(id, folder)?;
     map::open(&folder.join(WEIGHTS))
@@ -531,7 +531,7 @@ fn refuse_other_weights(id: &str, folder: &Path) -> Result<()> {
     } else {
         "it has no model.safetensors"
     };
-    Err(invalid(id, reason).with_hint(pull_again(id)))
+    Err(invalid(id, reason).with_fix(Fix::PullModel, pull_again(id)))
 }
 
 /// The failure for two files of a model that contradict each other.

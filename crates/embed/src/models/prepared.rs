@@ -128,7 +128,7 @@ impl PreparedFolder {
         match self.try_put(name, content) {
             Ok(()) => self.sweep(name),
             Err(e) => (self.tell)(&format!(
-                "the packed weights could not be kept in {} ({e}); every run makes them anew",
+                "the packed weights could not be kept in {} ({e}); every run computes them again",
                 self.dir.display()
             )),
         }

@@ -14,7 +14,7 @@ use super::reranker::refusal;
 use super::{Known, Manifest, Trust, WEIGHTS, dense_paths, described_layers};
 use super::{folder_of, invalid, known};
 use local_agent_net::hub::{Fetched, Remote, fetch, is_commit, resolve};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// The default hub.
 pub const HUB: &str = "https://huggingface.co";
@@ -176,6 +176,7 @@ fn at_commit(mut remote: Remote) -> Result<Remote> {
         let message = format!("`{repo}` has no branch or tag `{revision}` with a {file}.");
         wrong_arguments(
             message,
+            Fix::Words,
             format!("name a branch, a tag or a commit of {repo}"),
         )
     })?;
@@ -192,12 +193,14 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
             let hint = format!("local-agent models pull {id} --repo OWNER/NAME --revision main");
             wrong_arguments(
                 format!("`{id}` is not a model that this program knows by name."),
+                Fix::PullModel,
                 hint,
             )
         })?;
     if repo.split('/').count() != 2 || !repo.split('/').all(is_name_part) {
         return Err(wrong_arguments(
             format!("`{repo}` is not a repository."),
+            Fix::Words,
             "name it as OWNER/NAME".into(),
         ));
     }
@@ -209,13 +212,14 @@ fn remote(id: &str, entry: Option<&Known>, options: &PullOptions) -> Result<Remo
         let hint = format!("local-agent models pull {id} --repo {repo} --revision main");
         wrong_arguments(
             format!("No commit of `{repo}` is pinned; say which one, or a branch."),
+            Fix::PullModel,
             hint,
         )
     })?;
     if !is_commit(&revision) && !is_branch(&revision) {
         let message = format!("`{revision}` cannot be the name of a commit, a branch or a tag.");
         let hint = format!("name a branch, a tag or a commit of {repo}");
-        return Err(wrong_arguments(message, hint));
+        return Err(wrong_arguments(message, Fix::Words, hint));
     }
     Ok(Remote {
         endpoint: options.endpoint.trim_end_matches('/').into(),
@@ -240,8 +244,8 @@ fn is_name_part(s: &str) -> bool {
 }
 
 /// The failure for a model name that cannot be used.
-fn wrong_arguments(message: String, hint: String) -> Failure {
-    Failure::new(ErrorCode::InvalidArgs, message).with_hint(hint)
+fn wrong_arguments(message: String, fix: Fix, hint: String) -> Failure {
+    Failure::new(ErrorCode::InvalidArgs, message).with_fix(fix, hint)
 }
 
 /// The manifest of `folder`, if it is for this commit and every file matches it.

@@ -18,7 +18,7 @@ use super::{
 };
 use super::{ModelTask, built_in_ids};
 use super::{folder_of, id_of, invalid, manifest, pull_again, registry, weights_in};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::Sha256;
 
 /// The kinds of networks (`model_type` in `config.json`) that can be computed as rerankers, for
@@ -89,13 +89,13 @@ pub(super) fn described(id: &str, config: &[u8]) -> Result<(NetworkConfig, Reran
             None => "config.json names no architecture".to_owned(),
         };
         let reason = format!("{found}; a reranker's ends with `{CLASSIFIES}`");
-        return Err(invalid(id, &reason).with_hint(PULL_ONE));
+        return Err(invalid(id, &reason).with_fix(Fix::PullModel, PULL_ONE));
     }
     if let Some(labels) = raw.id2label.map(|labels| labels.len())
         && labels != 1
     {
         let reason = format!("it makes {labels} numbers of a pair; a reranker makes one");
-        return Err(invalid(id, &reason).with_hint(PULL_ONE));
+        return Err(invalid(id, &reason).with_fix(Fix::PullModel, PULL_ONE));
     }
     Ok((NetworkConfig::parse(id, config)?, head))
 }
@@ -106,22 +106,23 @@ const PULL_ONE: &str = "local-agent models pull bge-reranker-base";
 /// The failure `MODEL_INVALID` for a reranker with a network of another kind.
 pub(super) fn refusal(id: &str, network: &str) -> Failure {
     let reason = format!("it is a `{network}` network; as rerankers {RERANKERS} can be computed");
-    invalid(id, &reason).with_hint(PULL_ONE)
+    invalid(id, &reason).with_fix(Fix::PullModel, PULL_ONE)
 }
 
 /// The failure `MODEL_INVALID` for a reranker that is used as an embedding model.
 pub(super) fn makes_no_vectors(id: &str) -> Failure {
     let reason = "it is a reranker: it compares a question with a passage, and makes no vectors";
-    invalid(id, reason).with_hint(format!(
+    let hint = format!(
         "take it out of `embed` in the configuration, and set `retrieve.reranker: {id}` instead"
-    ))
+    );
+    invalid(id, reason).with_fix(Fix::ChangeSetting, hint)
 }
 
 /// The failure `MODEL_INVALID` for an embedding model that is used as a reranker.
 fn is_no_reranker(id: &str) -> Failure {
     let reason = "it makes vectors of single texts, and is no reranker; \
                   set `retrieve.reranker` to one";
-    invalid(id, reason).with_hint(PULL_ONE)
+    invalid(id, reason).with_fix(Fix::PullModel, PULL_ONE)
 }
 
 impl RerankerFiles {
@@ -147,7 +148,7 @@ impl RerankerFiles {
                 } else {
                     PULL_ONE.to_owned()
                 };
-                return failure.with_hint(how);
+                return failure.with_fix(Fix::PullModel, how);
             }
             failure
         })
@@ -227,8 +228,9 @@ impl RerankerFiles {
 
 /// Reads a small file that the model must have.
 fn needed_file(folder: &Path, id: &str, path: &str) -> Result<Vec<u8>> {
-    manifest::read_small(&folder.join(path))?
-        .ok_or_else(|| invalid(id, &format!("it has no {path}")).with_hint(pull_again(id)))
+    manifest::read_small(&folder.join(path))?.ok_or_else(|| {
+        invalid(id, &format!("it has no {path}")).with_fix(Fix::PullModel, pull_again(id))
+    })
 }
 
 #[cfg(test)]

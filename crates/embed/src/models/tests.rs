@@ -81,7 +81,7 @@ fn what_would_be_computed_wrongly_is_refused() {
         r#"[{"type":"a.Pooling"},{"type":"a.Normalize"},{"type":"a.Dense","path":"2_Dense"}]"#;
     for (modules, word) in [
         (before_pooling, "`Dense`"),
-        (after_normalize, "behind `Normalize`"),
+        (after_normalize, "after `Normalize`"),
         (unknown, "`CNN`"),
         (outside, "../x"),
     ] {

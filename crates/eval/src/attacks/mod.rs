@@ -27,7 +27,7 @@ use local_agent_verify::{Report, Verdict, VerifyOptions, verify_text};
 
 /// Maximum length of a sentence that is attacked, in bytes; a longer one is seldom a single
 /// sentence.
-const LONGEST: usize = 400;
+const MAX_SENTENCE_BYTES: usize = 400;
 
 /// A claim with its evidence (`E1`) and an unrelated passage (`E2`).
 #[derive(Debug, Clone)]
@@ -110,8 +110,9 @@ pub(super) fn plain_sentence<'a>(text: &'a str, sentence: &Sentence) -> Option<&
     let words = text.get(sentence.span.start()..sentence.span.end())?;
     let plain = matches!(sentence.role, BlockRole::Paragraph | BlockRole::ListItem)
         && !words.contains(['[', '`', '|', '<']);
-    let whole =
-        words.ends_with('.') && words.split_whitespace().count() >= 6 && words.len() <= LONGEST;
+    let whole = words.ends_with('.')
+        && words.split_whitespace().count() >= 6
+        && words.len() <= MAX_SENTENCE_BYTES;
     (plain && whole).then_some(words)
 }
 
@@ -150,7 +151,7 @@ pub fn from_notes(passages: &[AttackPassage], most: usize) -> Vec<Sample> {
 pub fn from_claims(claims: &[super::claims::Claim], most: usize) -> Vec<Sample> {
     let good: Vec<_> = claims
         .iter()
-        .filter(|c| c.label == 1 && c.claim.len() <= LONGEST)
+        .filter(|c| c.label == 1 && c.claim.len() <= MAX_SENTENCE_BYTES)
         .collect();
     let step = good.len().div_ceil(most.max(1)).max(1);
     good.iter()
@@ -407,7 +408,7 @@ fn quotes(sample: &Sample, seed: u64) -> Vec<(&'static str, String, String)> {
         .filter_map(|s| item.text.get(s.span.start()..s.span.end()))
         .filter(|s| {
             s.split_whitespace().count() >= 6
-                && s.len() <= LONGEST
+                && s.len() <= MAX_SENTENCE_BYTES
                 && !s.contains(['"', '“', '”', '[', '`', '\n', '*', '_'])
         })
         .collect();

@@ -90,9 +90,7 @@ pub fn drafts(
         .flat_map(|(n, answer)| of_answer(n, answer, &answers, documents))
         .collect();
     if out.is_empty() {
-        Err(invalid(
-            "no answer of this set stands in one plain sentence",
-        ))
+        Err(invalid("no answer of this set is in one plain sentence"))
     } else {
         Ok(out)
     }

@@ -99,15 +99,15 @@ fn listing(sandbox: &Sandbox) -> Vec<String> {
         .walk(&SourceName::new("notes").unwrap(), &[".md"])
         .unwrap();
     let line = |e: &Entry| match e.what {
-        What::Found(_) => e.path.to_string(),
-        What::Skipped(reason) => format!("{} {reason}", e.path),
+        WalkOutcome::Found(_) => e.path.to_string(),
+        WalkOutcome::Skipped(reason) => format!("{} {reason}", e.path),
     };
     entries.iter().map(line).collect()
 }
 
 /// Asserts that every function rejects the request as if the file did not exist, and only the
 /// operator learns the reason.
-fn assert_unseen(sandbox: &Sandbox, path: &str, why: Why) {
+fn assert_unseen(sandbox: &Sandbox, path: &str, why: RefusalReason) {
     let request = format!("notes:{path}");
     let nothing = refusal::not_found(&request);
     assert_eq!(sandbox.resolve(&request).unwrap_err(), nothing, "{path}");
@@ -201,11 +201,11 @@ fn s07_s08_links_out_are_as_missing_whatever_links_are_allowed() {
     world.link("../outside", "upfolder");
     let never = world.open();
     for path in ["file.md", "up.md", "folder/secret.md", "upfolder/secret.md"] {
-        assert_unseen(&never, path, Why::Symlink);
+        assert_unseen(&never, path, RefusalReason::Symlink);
     }
     let inside = world.open_with(|s| s.follow_links = FollowLinks::Inside);
     for path in ["file.md", "up.md", "folder/secret.md", "upfolder/secret.md"] {
-        assert_unseen(&inside, path, Why::LinkLeaves);
+        assert_unseen(&inside, path, RefusalReason::LinkLeaves);
     }
 }
 
@@ -218,8 +218,8 @@ fn s08_a_linked_parent_is_never_entered_however_deep() {
     world.link("../../../outside/in", "deep/er/out");
     world.link(world.outside.join("in"), "abs");
     for (follow, why) in [
-        (FollowLinks::Never, Why::Symlink),
-        (FollowLinks::Inside, Why::LinkLeaves),
+        (FollowLinks::Never, RefusalReason::Symlink),
+        (FollowLinks::Inside, RefusalReason::LinkLeaves),
     ] {
         let sandbox = world.open_with(|s| s.follow_links = follow);
         // It makes no difference whether the file below the linked parent exists.
@@ -248,7 +248,7 @@ fn links_that_stay_inside_are_followed_only_when_allowed() {
         inside.resolve("notes:links/file.md").unwrap().to_string(),
         "notes:links/file.md"
     );
-    assert_unseen(&world.open(), "links/folder/a.md", Why::Symlink);
+    assert_unseen(&world.open(), "links/folder/a.md", RefusalReason::Symlink);
 }
 
 #[test]
@@ -262,9 +262,9 @@ fn s09_chains_and_loops_of_links_end() {
         world.link(format!("l{}.md", n - 1), &format!("l{n}.md"));
     }
     let inside = world.open_with(|s| s.follow_links = FollowLinks::Inside);
-    assert_unseen(&inside, "a.md", Why::LinkLoop);
+    assert_unseen(&inside, "a.md", RefusalReason::LinkLoop);
     assert_eq!(text(&inside, "notes:l8.md"), "inside");
-    assert_unseen(&inside, "l9.md", Why::LinkLoop);
+    assert_unseen(&inside, "l9.md", RefusalReason::LinkLoop);
     assert_eq!(
         text(&inside, &format!("notes:{}note.md", "self/".repeat(8))),
         "inside"
@@ -272,7 +272,7 @@ fn s09_chains_and_loops_of_links_end() {
     assert_unseen(
         &inside,
         &format!("{}note.md", "self/".repeat(9)),
-        Why::LinkLoop,
+        RefusalReason::LinkLoop,
     );
     assert_eq!(
         listing(&inside)
@@ -291,7 +291,7 @@ fn s10_a_link_to_a_link_that_leaves_leaves() {
     world.link("../vault/../outside/secret.md", "third.md");
     let inside = world.open_with(|s| s.follow_links = FollowLinks::Inside);
     for path in ["first.md", "second.md", "third.md"] {
-        assert_unseen(&inside, path, Why::LinkLeaves);
+        assert_unseen(&inside, path, RefusalReason::LinkLeaves);
     }
 }
 
@@ -300,7 +300,7 @@ fn s13_a_hard_link_is_as_missing_unless_allowed() {
     let world = World::new();
     fs::hard_link(world.outside.join("secret.md"), world.vault.join("hard.md")).unwrap();
     let sandbox = world.open();
-    assert_unseen(&sandbox, "hard.md", Why::HardLink);
+    assert_unseen(&sandbox, "hard.md", RefusalReason::HardLink);
     assert_eq!(listing(&sandbox), ["hard.md hard_link", "note.md"]);
     let allowed = world.open_with(|s| s.hard_links = HardLinks::Allow);
     assert_eq!(text(&allowed, "notes:hard.md"), "SECRET");
@@ -382,9 +382,9 @@ fn s18_proc_and_dev_are_out_of_reach() {
     for follow in [FollowLinks::Never, FollowLinks::Inside] {
         let sandbox = world.open_with(|s| s.follow_links = follow);
         let why = if follow == FollowLinks::Never {
-            Why::Symlink
+            RefusalReason::Symlink
         } else {
-            Why::LinkLeaves
+            RefusalReason::LinkLeaves
         };
         for path in ["env.md", "proc/environ.md", "zero.md"] {
             assert_unseen(&sandbox, path, why);
@@ -418,8 +418,8 @@ fn s19_fifos_sockets_and_devices_block_nothing() {
     );
     let _socket = UnixListener::bind(world.vault.join("socket.md")).unwrap();
     let sandbox = world.open();
-    assert_unseen(&sandbox, "pipe.md", Why::NotRegular);
-    assert_unseen(&sandbox, "socket.md", Why::NotRegular);
+    assert_unseen(&sandbox, "pipe.md", RefusalReason::NotRegular);
+    assert_unseen(&sandbox, "socket.md", RefusalReason::NotRegular);
     assert_eq!(
         listing(&sandbox),
         [
@@ -432,7 +432,10 @@ fn s19_fifos_sockets_and_devices_block_nothing() {
     // Even without the check before it, opening does not wait for a writer.
     let dir = Dir::open_ambient_dir(&world.vault, ambient_authority()).unwrap();
     let opened = place::open_file(&dir, "pipe.md", sandbox.policy());
-    assert_eq!(opened.unwrap_err(), Refusal::Unseen(Why::NotRegular));
+    assert_eq!(
+        opened.unwrap_err(),
+        Refusal::Unseen(RefusalReason::NotRegular)
+    );
 }
 
 /// The machine's operator chose what is mounted below a root; the same rules apply to it.
@@ -457,7 +460,7 @@ fn s20_a_mount_point_below_a_root_is_a_folder_like_others() {
         folder.path().file_name().unwrap().to_str().unwrap()
     );
     assert_eq!(text(&sandbox, &format!("notes:{below}/a.md")), "mounted");
-    assert_unseen(&sandbox, &format!("{below}/b.md"), Why::Symlink);
+    assert_unseen(&sandbox, &format!("{below}/b.md"), RefusalReason::Symlink);
 }
 
 #[test]
@@ -537,7 +540,7 @@ fn s23_w39_hidden_and_denied_names_are_out_of_reach_by_name_and_by_link() {
         assert_eq!(code(&sandbox, request), ErrorCode::PathDenied, "{request}");
     }
     for path in ["git/a.md", "open.md", "data.md", "key.md"] {
-        assert_unseen(&sandbox, path, Why::Denied);
+        assert_unseen(&sandbox, path, RefusalReason::Denied);
     }
 }
 
@@ -787,8 +790,8 @@ fn a_walk_is_sorted_and_finds_exactly_what_can_be_read() {
     );
     for entry in entries {
         match (entry.what, sandbox.read(&at(entry.path.as_str()))) {
-            (What::Found(stamp), Ok(file)) => assert_eq!(stamp, file.stamp),
-            (What::Skipped(SkipReason::Symlink), Err(_)) => {}
+            (WalkOutcome::Found(stamp), Ok(file)) => assert_eq!(stamp, file.stamp),
+            (WalkOutcome::Skipped(SkipReason::Symlink), Err(_)) => {}
             other => panic!("{}: {other:?}", entry.path),
         }
     }
@@ -827,7 +830,7 @@ fn w41_earlier_answers_are_no_evidence() {
     rules.follow_links = FollowLinks::Inside;
     let policy = Policy::from(&rules).keep_out([world.vault.join("runs")]);
     let sandbox = Sandbox::open(vec![root("notes", &world.vault)], policy).unwrap();
-    assert_unseen(&sandbox, "answer-link.md", Why::Denied);
+    assert_unseen(&sandbox, "answer-link.md", RefusalReason::Denied);
 }
 
 #[test]
@@ -914,7 +917,10 @@ fn a_missing_root_is_kept_and_says_why() {
         "notes:note.md"
     );
     assert_eq!(code(&sandbox, "gone:note.md"), ErrorCode::FileNotFound);
-    assert_eq!(sandbox.explain("gone:note.md"), Some(Why::RootUnavailable));
+    assert_eq!(
+        sandbox.explain("gone:note.md"),
+        Some(RefusalReason::RootUnavailable)
+    );
     let failure = sandbox
         .walk(&SourceName::new("gone").unwrap(), &[".md"])
         .unwrap_err();
@@ -957,8 +963,11 @@ fn files_without_permission_are_as_missing() {
             sandbox.read(&at("closed.md")).unwrap_err(),
             refusal::not_found("notes:closed.md")
         );
-        assert_eq!(sandbox.explain("notes:closed.md"), Some(Why::NoPermission));
-        assert_unseen(&sandbox, "closed/a.md", Why::NoPermission);
+        assert_eq!(
+            sandbox.explain("notes:closed.md"),
+            Some(RefusalReason::NoPermission)
+        );
+        assert_unseen(&sandbox, "closed/a.md", RefusalReason::NoPermission);
         assert!(listing(&sandbox).contains(&"closed unreadable".to_owned()));
     }
     fs::set_permissions(

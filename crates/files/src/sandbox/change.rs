@@ -86,7 +86,7 @@ impl Sandbox {
         // If something is there that cannot be read (a link, a FIFO, a hard link to another file),
         // it is not overwritten.
         match self.find(one) {
-            Err(Refusal::Unseen(super::Why::Missing)) => Ok(Address {
+            Err(Refusal::Unseen(super::RefusalReason::Missing)) => Ok(Address {
                 source: self.inner.roots[one.root].name.clone(),
                 path: one.path.clone(),
             }),

@@ -6,7 +6,7 @@ use std::fmt;
 use super::refusal::{Refusal, denied_folder, no_folder};
 use super::request::{self, Place};
 use super::walk::Walk;
-use super::{Sandbox, What, ambiguous_words};
+use super::{Sandbox, WalkOutcome, ambiguous_words};
 use local_agent_text::error::Result;
 use local_agent_text::types::{RelPath, SkipReason, SourceName};
 
@@ -85,19 +85,19 @@ impl Sandbox {
             .collect();
         for entry in entries {
             match entry.what {
-                What::Found(stamp) => listed.push(Listed {
+                WalkOutcome::Found(stamp) => listed.push(Listed {
                     path: entry.path,
                     is_folder: false,
                     size: Some(stamp.size),
                 }),
-                What::Skipped(SkipReason::TooLarge) => {
+                WalkOutcome::Skipped(SkipReason::TooLarge) => {
                     listed.push(Listed {
                         path: entry.path,
                         is_folder: false,
                         size: None,
                     });
                 }
-                What::Skipped(_) => {}
+                WalkOutcome::Skipped(_) => {}
             }
         }
         listed.sort_by(|a, b| a.path.as_str().cmp(b.path.as_str()));

@@ -42,9 +42,9 @@ pub use list::{Folder, Listed};
 pub use local_agent_extract::readable;
 pub use policy::{FollowLinks, HardLinks, Policy, Security};
 pub use private::PrivateNotes;
-pub use refusal::Why;
+pub use refusal::RefusalReason;
 pub use selection::{NOTE_EXTENSIONS, Selection};
-pub use walk::{Entry, What};
+pub use walk::{Entry, WalkOutcome};
 
 use place::OpenRoot;
 use policy::{Denied, names_of};
@@ -176,7 +176,7 @@ impl Sandbox {
         let mut named = HashMap::with_capacity(specs.len());
         for spec in specs {
             let config_error = |what: String| {
-                Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
+                Failure::new(ErrorCode::ConfigError, what).with_command("local-agent config show")
             };
             if !spec.path.is_absolute() {
                 return Err(config_error(format!(
@@ -318,7 +318,7 @@ impl Sandbox {
     /// The real reason why a request is `FILE_NOT_FOUND`; `None` if it is not, or no longer.
     ///
     /// Only for the operator's audit row: it reveals what the reply must not reveal.
-    pub fn explain(&self, request: &str) -> Option<Why> {
+    pub fn explain(&self, request: &str) -> Option<RefusalReason> {
         let plan = request::plan(
             request,
             &self.inner.texts,
@@ -326,13 +326,13 @@ impl Sandbox {
             &self.inner.policy,
         )
         .ok()?;
-        let mut why = Why::Missing;
+        let mut why = RefusalReason::Missing;
         for candidate in &plan.candidates {
             let opened = self
                 .open_root(candidate.root)
                 .and_then(|root| root.open(&root.find(&candidate.path)?));
             match opened {
-                Err(Refusal::Unseen(Why::Missing)) => {}
+                Err(Refusal::Unseen(RefusalReason::Missing)) => {}
                 Err(Refusal::Unseen(other)) => why = other,
                 _ => return None,
             }
@@ -355,7 +355,7 @@ impl Sandbox {
         let dir = self.inner.roots[root]
             .dir
             .as_ref()
-            .ok_or(Refusal::Unseen(Why::RootUnavailable))?;
+            .ok_or(Refusal::Unseen(RefusalReason::RootUnavailable))?;
         Ok(OpenRoot {
             dir,
             text: &self.inner.texts[root],

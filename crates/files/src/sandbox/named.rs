@@ -33,7 +33,7 @@ pub(super) fn read_any(path: &Path, policy: &Policy) -> Result<FileBytes> {
 
 fn read(path: &Path, policy: &Policy) -> std::result::Result<FileBytes, Refusal> {
     let real = std::fs::canonicalize(path).map_err(|e| Refusal::of_lookup(&e))?;
-    judge(&real, policy).map_err(|_| Refusal::Unseen(super::Why::Denied))?;
+    judge(&real, policy).map_err(|_| Refusal::Unseen(super::RefusalReason::Denied))?;
     let (Some(parent), Some(name)) = (real.parent(), real.file_name().and_then(|n| n.to_str()))
     else {
         return Err(Refusal::Directory);

@@ -10,7 +10,7 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::policy::Policy;
-use super::refusal::{Refusal, Why};
+use super::refusal::{Refusal, RefusalReason};
 use super::request::RootText;
 use crate::sandbox::{FollowLinks, HardLinks};
 use local_agent_text::types::{FileStamp, RelPath};
@@ -46,7 +46,9 @@ impl OpenRoot<'_> {
             if name == ".." {
                 // Only the target of a followed link can contain one; those of the request itself
                 // were already resolved in its text.
-                passed.pop().ok_or(Refusal::Unseen(Why::LinkLeaves))?;
+                passed
+                    .pop()
+                    .ok_or(Refusal::Unseen(RefusalReason::LinkLeaves))?;
                 continue;
             }
             let here = passed.last().map_or(self.dir, |(dir, _)| dir);
@@ -64,9 +66,9 @@ impl OpenRoot<'_> {
                 self.splice(here, &name, links, &mut pending)?;
             } else if !pending.is_empty() {
                 let why = if meta.is_dir() {
-                    Why::NoPermission
+                    RefusalReason::NoPermission
                 } else {
-                    Why::Missing
+                    RefusalReason::Missing
                 };
                 return Err(Refusal::Unseen(why));
             } else {
@@ -102,29 +104,31 @@ impl OpenRoot<'_> {
         pending: &mut Vec<String>,
     ) -> Result<(), Refusal> {
         if self.policy.follow_links == FollowLinks::Never {
-            return Err(Refusal::Unseen(Why::Symlink));
+            return Err(Refusal::Unseen(RefusalReason::Symlink));
         }
         if links > MAX_LINKS {
-            return Err(Refusal::Unseen(Why::LinkLoop));
+            return Err(Refusal::Unseen(RefusalReason::LinkLoop));
         }
         let target = here
             .read_link_contents(name)
             .map_err(|e| Refusal::of_lookup(&e))?;
         if target.has_root() || target.is_absolute() {
-            return Err(Refusal::Unseen(Why::LinkLeaves));
+            return Err(Refusal::Unseen(RefusalReason::LinkLeaves));
         }
         for part in target.components().rev() {
             match part {
                 Component::CurDir => {}
                 Component::ParentDir => pending.push("..".to_owned()),
                 Component::RootDir | Component::Prefix(_) => {
-                    return Err(Refusal::Unseen(Why::LinkLeaves));
+                    return Err(Refusal::Unseen(RefusalReason::LinkLeaves));
                 }
                 Component::Normal(part) => {
-                    let part = part.to_str().ok_or(Refusal::Unseen(Why::Denied))?;
+                    let part = part
+                        .to_str()
+                        .ok_or(Refusal::Unseen(RefusalReason::Denied))?;
                     self.policy
                         .check_name(part, &self.text.extensions)
-                        .map_err(|_| Refusal::Unseen(Why::Denied))?;
+                        .map_err(|_| Refusal::Unseen(RefusalReason::Denied))?;
                     pending.push(part.to_owned());
                 }
             }
@@ -139,7 +143,8 @@ impl OpenRoot<'_> {
             .map(|(_, n)| n.as_str())
             .chain([name])
             .collect();
-        let real = RelPath::new(names.join("/")).map_err(|_| Refusal::Unseen(Why::Denied))?;
+        let real =
+            RelPath::new(names.join("/")).map_err(|_| Refusal::Unseen(RefusalReason::Denied))?;
         let allowed = if is_dir {
             !self.text.holds_own_state(&real)
         } else {
@@ -148,7 +153,7 @@ impl OpenRoot<'_> {
         if allowed {
             Ok(())
         } else {
-            Err(Refusal::Unseen(Why::Denied))
+            Err(Refusal::Unseen(RefusalReason::Denied))
         }
     }
 }
@@ -212,13 +217,13 @@ pub(super) fn admit(meta: &Metadata, policy: &Policy) -> Result<FileStamp, Refus
         return Err(Refusal::Directory);
     }
     if meta.is_symlink() {
-        return Err(Refusal::Unseen(Why::Symlink));
+        return Err(Refusal::Unseen(RefusalReason::Symlink));
     }
     if !meta.is_file() {
-        return Err(Refusal::Unseen(Why::NotRegular));
+        return Err(Refusal::Unseen(RefusalReason::NotRegular));
     }
     if policy.hard_links == HardLinks::Deny && link_count(meta) > 1 {
-        return Err(Refusal::Unseen(Why::HardLink));
+        return Err(Refusal::Unseen(RefusalReason::HardLink));
     }
     if meta.len() > policy.max_file_bytes {
         return Err(Refusal::TooLarge {

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use super::named::read_any;
-use super::refusal::{Refusal, Why};
+use super::refusal::{Refusal, RefusalReason};
 use super::request::Candidate;
-use super::walk::{Entry, What};
+use super::walk::{Entry, WalkOutcome};
 use super::{Address, FileBytes, Sandbox, Security};
 use local_agent_text::documents;
 use local_agent_text::error::{ErrorCode, Result};
@@ -113,7 +113,7 @@ impl Sandbox {
             .iter()
             .any(|name| address_of(name).is_none_or(|at| notes.is_private(&at, &file)));
         if is_private {
-            let refusal = Refusal::Unseen(Why::Private);
+            let refusal = Refusal::Unseen(RefusalReason::Private);
             return Err(refusal.into_failure(&path.to_string_lossy()));
         }
         Ok(file)
@@ -126,7 +126,9 @@ impl Sandbox {
         file: FileBytes,
     ) -> std::result::Result<FileBytes, Refusal> {
         match &self.private {
-            Some(notes) if notes.is_private(at, &file) => Err(Refusal::Unseen(Why::Private)),
+            Some(notes) if notes.is_private(at, &file) => {
+                Err(Refusal::Unseen(RefusalReason::Private))
+            }
             _ => Ok(file),
         }
     }
@@ -143,8 +145,8 @@ impl Sandbox {
             return entries;
         }
         let is_open = |entry: &&Entry| match entry.what {
-            What::Found(stamp) => self.is_open(source, &entry.path, Some(stamp)),
-            What::Skipped(_) => true,
+            WalkOutcome::Found(stamp) => self.is_open(source, &entry.path, Some(stamp)),
+            WalkOutcome::Skipped(_) => true,
         };
         entries.par_iter().filter(is_open).cloned().collect()
     }

@@ -7,13 +7,13 @@ use std::fmt;
 use super::policy::Denied;
 use local_agent_extract::NoText;
 use local_agent_text::documents::CODE_EXTENSIONS;
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 use local_agent_text::types::SkipReason;
 
 /// The real reason behind a `FILE_NOT_FOUND`. For the operator's audit row; never shown to a model
 /// or a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum RefusalReason {
     /// Nothing has that name.
     Missing,
     /// There is a symbolic link in the path, and links are not followed.
@@ -38,7 +38,7 @@ pub enum Why {
     Private,
 }
 
-impl Why {
+impl RefusalReason {
     /// The stable name, as written in audit rows.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Why {
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for RefusalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -67,7 +67,7 @@ impl fmt::Display for Why {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// It looks as if the file did not exist: the reply is always the same sentence.
-    Unseen(Why),
+    Unseen(RefusalReason),
     Directory,
     TooLarge {
         size: u64,
@@ -84,20 +84,22 @@ impl Refusal {
     pub(super) fn of_lookup(error: &std::io::Error) -> Self {
         use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         Self::Unseen(match error.kind() {
-            NotFound | NotADirectory => Why::Missing,
-            PermissionDenied => Why::NoPermission,
-            _ => Why::SystemError,
+            NotFound | NotADirectory => RefusalReason::Missing,
+            PermissionDenied => RefusalReason::NoPermission,
+            _ => RefusalReason::SystemError,
         })
     }
 
     /// The reason under which a walk lists it; `None` when there is nothing to list.
     pub(super) const fn as_skipped(&self) -> Option<SkipReason> {
         Some(match self {
-            Self::Unseen(Why::Missing) | Self::Directory => return None,
-            Self::Unseen(Why::Symlink | Why::LinkLeaves | Why::LinkLoop) => SkipReason::Symlink,
-            Self::Unseen(Why::Denied) => SkipReason::Denied,
-            Self::Unseen(Why::NotRegular) => SkipReason::NotRegular,
-            Self::Unseen(Why::HardLink) => SkipReason::HardLink,
+            Self::Unseen(RefusalReason::Missing) | Self::Directory => return None,
+            Self::Unseen(
+                RefusalReason::Symlink | RefusalReason::LinkLeaves | RefusalReason::LinkLoop,
+            ) => SkipReason::Symlink,
+            Self::Unseen(RefusalReason::Denied) => SkipReason::Denied,
+            Self::Unseen(RefusalReason::NotRegular) => SkipReason::NotRegular,
+            Self::Unseen(RefusalReason::HardLink) => SkipReason::HardLink,
             Self::TooLarge { .. } => SkipReason::TooLarge,
             Self::NoText(NoText::NotBuilt(_)) => SkipReason::NotBuilt,
             Self::NoText(_) => SkipReason::NotExtracted,
@@ -118,12 +120,15 @@ impl Refusal {
                 ErrorCode::FileTooLarge,
                 format!("`{request}` has {size} bytes; `security.max_file_bytes` allows {cap}."),
             )
-            .with_hint("raise `security.max_file_bytes` in the configuration"),
+            .with_fix(
+                Fix::ChangeSetting,
+                "raise `security.max_file_bytes` in the configuration",
+            ),
             Self::Broken(words) => Failure::new(
                 ErrorCode::FileReadError,
                 format!("`{request}` could not be read to its end: {words}."),
             )
-            .with_hint("local-agent doctor"),
+            .with_command("local-agent doctor"),
             Self::NoText(why) => {
                 let hint = match why {
                     NoText::NotBuilt(feature) => {
@@ -144,7 +149,7 @@ pub(super) fn not_found(request: &str) -> Failure {
         ErrorCode::FileNotFound,
         format!("There is no readable file at `{}`.", shown(request)),
     )
-    .with_hint("local-agent ls")
+    .with_command("local-agent ls")
 }
 
 /// The failure for a request that its text and the policy rule out.
@@ -160,7 +165,7 @@ pub(super) fn denied_folder(request: &str, denied: Denied) -> Failure {
 /// How a folder is named.
 const NAME_A_FOLDER: &str = "name a folder as `source:folder`, or a whole source as `source:`";
 
-/// The failure for a request for a folder that is none, or that nobody may see.
+/// The failure for a request for a folder that does not exist, or that nobody may see.
 pub(super) fn no_folder(request: &str) -> Failure {
     let message = format!("There is no readable folder at `{}`.", shown(request));
     Failure::new(ErrorCode::FileNotFound, message).with_hint(NAME_A_FOLDER)
@@ -172,12 +177,22 @@ fn denied_as(request: &str, denied: Denied, example: &str) -> Failure {
     } else {
         ErrorCode::PathDenied
     };
-    let hint = match denied {
-        Denied::Extension if is_code(request) => "set `code: true` for its source",
-        Denied::Extension => "local-agent config show (see `security.allowed_exts`)",
-        Denied::Hidden | Denied::Name => "see `security` in: local-agent config show",
-        Denied::UnknownSource | Denied::NotBelowARoot => "local-agent source list",
-        _ => example,
+    let (fix, hint) = match denied {
+        Denied::Extension if is_code(request) => {
+            (Fix::ChangeSetting, "set `code: true` for its source")
+        }
+        Denied::Extension => (
+            Fix::RunCommand,
+            "local-agent config show (see `security.allowed_exts`)",
+        ),
+        Denied::Hidden | Denied::Name => (
+            Fix::RunCommand,
+            "see `security` in: local-agent config show",
+        ),
+        Denied::UnknownSource | Denied::NotBelowARoot => {
+            (Fix::ListSources, "local-agent source list")
+        }
+        _ => (Fix::Words, example),
     };
     Failure::new(
         code,
@@ -187,7 +202,7 @@ fn denied_as(request: &str, denied: Denied, example: &str) -> Failure {
             denied.because()
         ),
     )
-    .with_hint(hint)
+    .with_fix(fix, hint)
 }
 
 /// Whether the request names a file of source code, which a source takes in with `code: true`.

@@ -144,7 +144,7 @@ fn compiled(patterns: &[String], spelled: fn(&str) -> String) -> Result<Option<G
     for pattern in patterns {
         builder
             .add_line(None, &spelled(pattern))
-            .map_err(|error| format!("`{pattern}` is no pattern: {error}"))?;
+            .map_err(|error| format!("`{pattern}` is not a pattern: {error}"))?;
     }
     let rules = builder.build().map_err(|error| error.to_string())?;
     Ok(Some(rules))

@@ -14,7 +14,7 @@ use super::disks::{Disks, Mount, mount_of};
 use super::ignores::{FILES, Ignores};
 use super::place::{OpenRoot, admit};
 use super::policy::{Denied, MAX_DEPTH, MAX_PATH_BYTES, Policy, fold, has_extension};
-use super::refusal::{Refusal, Why};
+use super::refusal::{Refusal, RefusalReason};
 use super::request::RootText;
 use super::selection::NOTE_EXTENSIONS;
 use local_agent_extract::readable;
@@ -31,12 +31,12 @@ pub struct Entry {
     /// possible in a path are percent-encoded.
     pub path: RelPath,
     /// The kind of entry.
-    pub what: What,
+    pub what: WalkOutcome,
 }
 
 /// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum What {
+pub enum WalkOutcome {
     /// A document that can be read.
     Found(FileStamp),
     /// A document that is not read, or a folder that was not searched, and why.
@@ -162,7 +162,7 @@ impl Sandbox {
 }
 
 fn unlisted(what: String) -> Failure {
-    Failure::new(ErrorCode::ConfigError, what).with_hint("local-agent config show")
+    Failure::new(ErrorCode::ConfigError, what).with_command("local-agent config show")
 }
 
 fn gone(source: &SourceName) -> Failure {
@@ -195,8 +195,10 @@ pub(super) fn named(root: &OpenRoot<'_>, folded: &str) -> std::result::Result<Ve
 /// Whether the entry is a file that exists, even if it is not read.
 fn is_in_folder(entry: &Entry) -> bool {
     match entry.what {
-        What::Found(_) => true,
-        What::Skipped(reason) => matches!(reason, SkipReason::TooLarge | SkipReason::NotBuilt),
+        WalkOutcome::Found(_) => true,
+        WalkOutcome::Skipped(reason) => {
+            matches!(reason, SkipReason::TooLarge | SkipReason::NotBuilt)
+        }
     }
 }
 
@@ -250,7 +252,7 @@ fn walk(
         .dir_metadata()
         .is_ok_and(|meta| cap_fs_ext::MetadataExt::nlink(&meta) == 0)
     {
-        return Err(Refusal::Unseen(Why::Missing));
+        return Err(Refusal::Unseen(RefusalReason::Missing));
     }
     let walk = Walk {
         root: root.dir,
@@ -272,8 +274,8 @@ fn walk(
         .unwrap_or_else(PoisonError::into_inner);
     // Found sorts before skipped, so of two entries with the same path the skipped one is removed.
     entries.par_sort_unstable_by(|a, b| {
-        (a.path.as_str(), matches!(a.what, What::Skipped(_)))
-            .cmp(&(b.path.as_str(), matches!(b.what, What::Skipped(_))))
+        (a.path.as_str(), matches!(a.what, WalkOutcome::Skipped(_)))
+            .cmp(&(b.path.as_str(), matches!(b.what, WalkOutcome::Skipped(_))))
     });
     entries.dedup_by(|later, first| later.path == first.path);
     let mounted = walk.mounted.into_inner();
@@ -528,16 +530,16 @@ impl Walk<'_> {
         match meta.and_then(|meta| admit(&meta, self.policy)) {
             Ok(_) if readable(path.as_str()).is_err() => Seen::Entry(Entry {
                 path,
-                what: What::Skipped(SkipReason::NotBuilt),
+                what: WalkOutcome::Skipped(SkipReason::NotBuilt),
             }),
             Ok(stamp) => Seen::Entry(Entry {
                 path,
-                what: What::Found(stamp),
+                what: WalkOutcome::Found(stamp),
             }),
             Err(refusal) => refusal.as_skipped().map_or(Seen::Nothing, |reason| {
                 Seen::Entry(Entry {
                     path,
-                    what: What::Skipped(reason),
+                    what: WalkOutcome::Skipped(reason),
                 })
             }),
         }
@@ -557,7 +559,7 @@ impl Walk<'_> {
         RelPath::new(format!("{}{}", folder.prefix, shown(name))).map_or(Seen::Nothing, |path| {
             Seen::Entry(Entry {
                 path,
-                what: What::Skipped(SkipReason::BadName),
+                what: WalkOutcome::Skipped(SkipReason::BadName),
             })
         })
     }
@@ -567,7 +569,7 @@ impl Walk<'_> {
 fn not_read(path: RelPath, reason: SkipReason) -> Seen {
     Seen::Entry(Entry {
         path,
-        what: What::Skipped(reason),
+        what: WalkOutcome::Skipped(reason),
     })
 }
 
@@ -607,7 +609,7 @@ fn skipped(path: String, refusal: &Refusal) -> Option<Entry> {
     let reason = refusal.as_skipped()?;
     RelPath::new(path).ok().map(|path| Entry {
         path,
-        what: What::Skipped(reason),
+        what: WalkOutcome::Skipped(reason),
     })
 }
 

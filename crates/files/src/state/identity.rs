@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::StateDirectory;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::types::to_hex;
 
 /// The file in a state folder that contains its random number.
@@ -125,7 +125,7 @@ impl KnownStates {
                     "the list of state folders {} is too long",
                     self.file.display()
                 );
-                return Err(Failure::new(ErrorCode::ConfigError, message).with_hint(format!(
+                return Err(Failure::new(ErrorCode::ConfigError, message).with_command(format!(
                     "mv {0} {0}.old && local-agent config trust (in each folder that you trust)",
                     super::quoted(&self.file)
                 )));
@@ -164,7 +164,8 @@ impl KnownStates {
                 path.display(),
                 self.file.display()
             );
-            Failure::new(ErrorCode::WriteError, message).with_hint(
+            Failure::new(ErrorCode::WriteError, message).with_fix(
+                Fix::ByPerson,
                 "set XDG_CONFIG_HOME to a folder that can be written, and run the command again",
             )
         })

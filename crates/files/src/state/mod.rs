@@ -422,7 +422,7 @@ fn refused(why: Refused, path: &Path) -> io::Error {
             "has a second name (a hard link), which would change with it",
             replacing_by_copy(path, is_free),
         ),
-        Refused::NotAFile => ("is no regular file", to_move_aside(path)),
+        Refused::NotAFile => ("is not a regular file", to_move_aside(path)),
     };
     let message = format!("{} {what}; it was not opened", path.display());
     io::Error::other(Failure::new(ErrorCode::ConfigUntrusted, message).with_hint(hint))
@@ -435,7 +435,7 @@ fn plain(name: &str) -> io::Result<&str> {
     if is_path {
         Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            format!("`{name}` is no file name"),
+            format!("`{name}` is not a file name"),
         ))
     } else {
         Ok(name)

@@ -7,9 +7,10 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::emptied::{self, Was};
+use crate::ids::DocumentId;
 use crate::indexing::Source;
 use crate::store::{IndexReader, KnownDocument, KnownDocuments};
-use local_agent_files::sandbox::{Address, Entry, Sandbox, What};
+use local_agent_files::sandbox::{Address, Entry, Sandbox, WalkOutcome};
 use local_agent_text::error::Result;
 use local_agent_text::types::{FileStamp, Sha256, SkipReason};
 
@@ -21,7 +22,7 @@ const STAMP_GRAIN_NS: i64 = 2_000_000_000;
 #[derive(Debug)]
 pub struct FreshDocument {
     /// Its row.
-    pub id: i64,
+    pub id: DocumentId,
     pub address: Address,
     /// Hash of the bytes that were indexed.
     pub sha256: Sha256,
@@ -128,7 +129,7 @@ pub(super) fn gone<'k>(
     seen.extend(entries.iter().map(|entry| entry.path.as_str()));
     let closed: Vec<String> = entries
         .iter()
-        .filter(|entry| entry.what == What::Skipped(SkipReason::Unreadable))
+        .filter(|entry| entry.what == WalkOutcome::Skipped(SkipReason::Unreadable))
         .map(|entry| format!("{}/", entry.path))
         .collect();
     known
@@ -149,7 +150,7 @@ fn is_gone(seen: &HashSet<&str, RandomState>, closed: &[String], path: &str) -> 
 /// The document as up to date, if it is indexed.
 fn fresh(address: Address, entry: &Entry, was: Option<KnownDocument>) -> Option<FreshDocument> {
     let was = was.filter(|was| was.status == "indexed")?;
-    let What::Found(stamp) = entry.what else {
+    let WalkOutcome::Found(stamp) = entry.what else {
         return None;
     };
     Some(FreshDocument {
@@ -179,14 +180,14 @@ fn state(
         return State::New;
     };
     let stamp = match entry.what {
-        What::Skipped(reason) => {
+        WalkOutcome::Skipped(reason) => {
             return if known.status == reason.as_str() {
                 State::Same
             } else {
                 State::Changed
             };
         }
-        What::Found(stamp) => stamp,
+        WalkOutcome::Found(stamp) => stamp,
     };
     if proves(known, &stamp, last_scan) {
         return State::Same;

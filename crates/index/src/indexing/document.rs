@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::IndexOptions;
+use crate::ids::SourceId;
 use crate::store::{self, ChunkRow, DocumentRow, LinkRow};
 use local_agent_embed::embedding;
 use local_agent_text::documents::{self, DocumentKind};
@@ -13,7 +14,7 @@ use local_agent_text::types::{ChunkKey, FileStamp, RelPath, Sha256, SkipReason, 
 /// Where a file is.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DocumentPlace<'a> {
-    pub source_id: i64,
+    pub source_id: SourceId,
     pub source: &'a SourceName,
     pub path: &'a RelPath,
 }

@@ -10,13 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{OnProgress, Progress, matrix, measure};
+use crate::ids::{ChunkId, IdSet};
 use crate::store::{
     self, ChunkRef, Database, EmbeddingStore, IndexReader, Inputs, JobLock, StoredEmbedding,
 };
 use crate::vectors::Matrix;
 use local_agent_embed::embedding::{self, Embedder};
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{Fingerprint, IdSet, Sha256};
+use local_agent_text::types::{Fingerprint, Sha256};
 
 /// Tokens embedded between two commits: about ten seconds on two cores.
 const COMMIT_TOKENS: usize = 32_768;
@@ -44,7 +45,7 @@ pub struct EmbedOptions<'a> {
     /// Embed at most this many chunks, and remove no vectors.
     pub limit: Option<usize>,
     /// Embed these chunks first, in this order (`try`: the hits of the question).
-    pub first: &'a [i64],
+    pub first: &'a [ChunkId],
     /// Stop after this time, at the next commit.
     pub budget: Option<Duration>,
     /// Embed everything again, row by row; a foreign database is first moved aside, with this
@@ -59,7 +60,7 @@ pub struct EmbedOptions<'a> {
     /// Only count, and change nothing.
     pub dry_run: bool,
     /// Chunks whose text must not be given to the model.
-    pub kept_back: Option<&'a IdSet>,
+    pub kept_back: Option<&'a IdSet<ChunkId>>,
     /// How long to wait for another `embed`.
     pub wait: Duration,
     /// The text that other processes see while this job holds the lock.
@@ -291,7 +292,7 @@ fn make_room(options: &EmbedOptions<'_>) -> Result<Option<PathBuf>> {
 /// One text to embed: a chunk with that text, and its length.
 #[derive(Debug, Clone, Copy)]
 struct Work {
-    chunk_id: i64,
+    chunk_id: ChunkId,
     input: Sha256,
     tokens: usize,
 }
@@ -367,12 +368,12 @@ fn plan(options: &EmbedOptions<'_>, store: Option<&EmbeddingStore>) -> Result<Em
 }
 
 /// The requested chunks first, in their order; the rest from short to long.
-fn order(work: &mut [Work], first: &[i64]) {
+fn order(work: &mut [Work], first: &[ChunkId]) {
     work.sort_by_cached_key(|one| (rank_of(first, one), one.tokens, one.chunk_id));
 }
 
 /// The position of a chunk among those that are embedded first.
-fn rank_of(first: &[i64], work: &Work) -> usize {
+fn rank_of(first: &[ChunkId], work: &Work) -> usize {
     first
         .iter()
         .position(|id| *id == work.chunk_id)

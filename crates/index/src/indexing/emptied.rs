@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::store::KnownDocuments;
-use local_agent_files::sandbox::{Disks, Entry, Sandbox, What};
+use local_agent_files::sandbox::{Disks, Entry, Sandbox, WalkOutcome};
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::{RelPath, SkipReason, SourceName};
 
@@ -59,7 +59,7 @@ fn lies_in(path: &str, folder: &RelPath) -> bool {
 
 /// Whether a walk found a file, whether it is indexed or not.
 fn is_shown(entry: &Entry) -> bool {
-    entry.what != What::Skipped(SkipReason::Unreadable)
+    entry.what != WalkOutcome::Skipped(SkipReason::Unreadable)
 }
 
 /// Whether a walk could not list the folder, or one above it.
@@ -182,7 +182,7 @@ pub(super) fn failure(why: &str) -> Failure {
         ErrorCode::SourceEmpty,
         format!("{why}; what is indexed of it was kept"),
     )
-    .with_hint(WAY_OUT)
+    .with_command(WAY_OUT)
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
         (0..n)
             .map(|at| Entry {
                 path: path(&format!("{folder}/{at}.md")),
-                what: What::Found(FileStamp::default()),
+                what: WalkOutcome::Found(FileStamp::default()),
             })
             .collect()
     }
@@ -211,7 +211,7 @@ mod tests {
     fn unreadable(folder: &str) -> Entry {
         Entry {
             path: path(folder),
-            what: What::Skipped(SkipReason::Unreadable),
+            what: WalkOutcome::Skipped(SkipReason::Unreadable),
         }
     }
 

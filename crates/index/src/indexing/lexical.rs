@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use super::{OnProgress, Progress};
+use crate::ids::DocumentId;
 use crate::lexical::{
     ChunkEntry, DocEntry, LexicalStamp, LexicalWriter, Reader, beside, clear_beside, put_in_place,
 };
@@ -107,7 +108,7 @@ pub(super) fn catch_up(
 fn add_all(
     index: &IndexReader,
     writer: &LexicalWriter,
-    changed: &[i64],
+    changed: &[DocumentId],
     on_progress: OnProgress<'_>,
 ) -> Result<()> {
     std::thread::scope(|scope| {

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use crate::ids::ChunkId;
 use crate::store::{Database, EmbeddingStore, IndexReader, Inputs};
 use crate::vectors::{Matrix, MatrixStamp, Row, VectorWriter};
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -95,7 +96,7 @@ pub(super) fn publish(
         Some((wanted_id, _)) if *wanted_id == id => wanted.remove(key).is_some(),
         _ => false,
     });
-    let mut added: Vec<(i64, ChunkKey, Sha256)> = wanted
+    let mut added: Vec<(ChunkId, ChunkKey, Sha256)> = wanted
         .into_iter()
         .map(|(key, (id, input))| (id, key, input))
         .collect();
@@ -112,7 +113,7 @@ pub(super) fn publish(
 }
 
 /// Row id and input of a chunk, by its key.
-type MissingVectors = HashMap<ChunkKey, (i64, Sha256), foldhash::fast::RandomState>;
+type MissingVectors = HashMap<ChunkKey, (ChunkId, Sha256), foldhash::fast::RandomState>;
 
 /// The chunks that have a vector.
 fn wanted(index: &IndexReader, have: &Inputs) -> Result<MissingVectors> {
@@ -140,6 +141,6 @@ fn vector(store: &EmbeddingStore, fingerprint: &Fingerprint, input: &Sha256) -> 
             ErrorCode::DbCorrupt,
             format!("the vector of input {input} went missing while it was published"),
         )
-        .with_hint("local-agent embed --rebuild")
+        .with_command("local-agent embed --rebuild")
     })
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::ids::DocumentId;
 use crate::profile::{Cosines, LanguageSpace, Measured, Origin, Profile, separation};
 use crate::store::IndexReader;
 use crate::vectors::{Matrix, dot};
@@ -25,7 +26,7 @@ const FIRST_WORDS: usize = 8;
 
 /// One passage of the sample.
 struct Passage {
-    document: i64,
+    document: DocumentId,
     language: Option<Language>,
     question: String,
     vector: Vec<f32>,

@@ -13,9 +13,10 @@ use super::document::{self, DocumentPlace};
 use super::emptied::{self, LostDisk, Was};
 use super::job::{IndexOptions, IndexSummary, LazyCounter, Skipped};
 use super::{OnProgress, Progress, compare};
+use crate::ids::{DocumentId, SourceId};
 use crate::indexing::Source;
 use crate::store::{Batch, DocumentRow, IndexWriter, KnownDocument, KnownDocuments};
-use local_agent_files::sandbox::{Address, Disks, Entry, Sandbox, What, Why};
+use local_agent_files::sandbox::{Address, Disks, Entry, RefusalReason, Sandbox, WalkOutcome};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::markdown::CountTokens;
 use local_agent_text::types::{FileStamp, RelPath, Sha256, SkipReason};
@@ -32,7 +33,7 @@ pub(super) struct Scan<'a> {
     options: &'a IndexOptions<'a>,
     sandbox: &'a Sandbox,
     source: &'a Source,
-    source_id: i64,
+    source_id: SourceId,
     began_ns: i64,
     entries: Vec<Entry>,
     known: KnownDocuments,
@@ -50,7 +51,7 @@ enum Outcome {
     /// New or changed.
     Row(Box<DocumentRow>),
     /// Same bytes, different stamp.
-    Restamped(i64, FileStamp),
+    Restamped(DocumentId, FileStamp),
     /// Same bytes, same stamp.
     Unchanged,
     /// Not indexed, for the same reason as before.
@@ -64,7 +65,7 @@ impl<'a> Scan<'a> {
     pub(super) fn new(
         options: &'a IndexOptions<'a>,
         sandbox: &'a Sandbox,
-        (source, source_id): (&'a Source, i64),
+        (source, source_id): (&'a Source, SourceId),
         writer: &IndexWriter,
         was: Option<Was>,
     ) -> Result<Self> {
@@ -154,7 +155,7 @@ impl<'a> Scan<'a> {
         let work = self.to_process(entries, summary);
         summary.docs_read += work
             .iter()
-            .filter(|(entry, _)| matches!(entry.what, What::Found(_)))
+            .filter(|(entry, _)| matches!(entry.what, WalkOutcome::Found(_)))
             .count();
         if work.is_empty() {
             return Ok(0);
@@ -172,7 +173,7 @@ impl<'a> Scan<'a> {
         for entry in entries {
             let path = &entry.path;
             match entry.what {
-                What::Skipped(reason) => {
+                WalkOutcome::Skipped(reason) => {
                     summary.list(self.skipped(path.as_str(), reason));
                     if self
                         .known
@@ -182,14 +183,14 @@ impl<'a> Scan<'a> {
                         work.push((entry, path));
                     }
                 }
-                What::Found(stamp) if self.is_unchanged(path, &stamp) => {
+                WalkOutcome::Found(stamp) if self.is_unchanged(path, &stamp) => {
                     summary.docs_unchanged += 1;
                 }
-                What::Found(stamp) if self.gives_no_text(path, &stamp) => {
+                WalkOutcome::Found(stamp) if self.gives_no_text(path, &stamp) => {
                     let reason = SkipReason::NotExtracted;
                     summary.list(self.skipped(path.as_str(), reason));
                 }
-                What::Found(_) => work.push((entry, path)),
+                WalkOutcome::Found(_) => work.push((entry, path)),
             }
         }
         work
@@ -231,7 +232,7 @@ impl<'a> Scan<'a> {
         summary: &mut IndexSummary,
         lost: &[LostDisk],
     ) -> Result<()> {
-        let removed: Vec<i64> = compare::gone(&self.entries, &self.known)
+        let removed: Vec<DocumentId> = compare::gone(&self.entries, &self.known)
             .into_iter()
             .filter(|(path, _)| !lost.iter().any(|lost| lost.holds(path)))
             .map(|(_, known)| known.id)
@@ -363,11 +364,11 @@ impl<'a> Scan<'a> {
             path,
         };
         let stamp = match entry.what {
-            What::Skipped(reason) => {
+            WalkOutcome::Skipped(reason) => {
                 let row = document::skipped(place, FileStamp::default(), reason, None);
                 return Ok(Outcome::Row(Box::new(row)));
             }
-            What::Found(stamp) => stamp,
+            WalkOutcome::Found(stamp) => stamp,
         };
         let at = Address {
             source: self.source.name.clone(),
@@ -405,7 +406,7 @@ impl<'a> Scan<'a> {
         failure.code == ErrorCode::FileNotFound
             && matches!(
                 self.sandbox.explain(&at.to_string()),
-                None | Some(Why::Missing)
+                None | Some(RefusalReason::Missing)
             )
     }
 
@@ -463,15 +464,17 @@ fn now_ns() -> i64 {
 }
 
 /// Why a file that the walk found could not be read afterwards.
-fn reason(failure: &Failure, why: impl FnOnce() -> Option<Why>) -> SkipReason {
+fn reason(failure: &Failure, why: impl FnOnce() -> Option<RefusalReason>) -> SkipReason {
     match failure.code {
         ErrorCode::FileTooLarge => SkipReason::TooLarge,
         ErrorCode::PathDenied => SkipReason::Denied,
         _ => match why() {
-            Some(Why::Symlink | Why::LinkLeaves | Why::LinkLoop) => SkipReason::Symlink,
-            Some(Why::Denied) => SkipReason::Denied,
-            Some(Why::NotRegular) => SkipReason::NotRegular,
-            Some(Why::HardLink) => SkipReason::HardLink,
+            Some(RefusalReason::Symlink | RefusalReason::LinkLeaves | RefusalReason::LinkLoop) => {
+                SkipReason::Symlink
+            }
+            Some(RefusalReason::Denied) => SkipReason::Denied,
+            Some(RefusalReason::NotRegular) => SkipReason::NotRegular,
+            Some(RefusalReason::HardLink) => SkipReason::HardLink,
             _ => SkipReason::Unreadable,
         },
     }
@@ -497,7 +500,7 @@ fn split<'w>(work: &'w [(&'w Entry, &'w RelPath)]) -> Vec<&'w [(&'w Entry, &'w R
 /// The size of a file in bytes; 0 if it is not read.
 fn size_of_entry(entry: &Entry) -> u64 {
     match entry.what {
-        What::Found(stamp) => stamp.size,
-        What::Skipped(_) => 0,
+        WalkOutcome::Found(stamp) => stamp.size,
+        WalkOutcome::Skipped(_) => 0,
     }
 }

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use tantivy::TantivyError;
 use tantivy::directory::error::{LockError, OpenReadError, OpenWriteError};
 
+use crate::ids::{ChunkId, DocumentId};
 use local_agent_files::state;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, CommitId};
@@ -68,7 +69,7 @@ impl LexicalStamp {
 #[derive(Debug, Clone, Default)]
 pub struct DocEntry<'a> {
     /// Row id; not negative.
-    pub doc_id: i64,
+    pub doc_id: DocumentId,
     /// The title shown with hits.
     pub title: &'a str,
     /// The path below its root.
@@ -91,7 +92,7 @@ pub struct DocEntry<'a> {
 #[derive(Debug, Clone)]
 pub struct ChunkEntry<'a> {
     /// Row id; not negative.
-    pub chunk_id: i64,
+    pub chunk_id: ChunkId,
     /// The key of its row; a hit contains it.
     pub key: ChunkKey,
     /// The heading path, one heading per line.
@@ -104,9 +105,9 @@ pub struct ChunkEntry<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LexicalHit {
     /// Row id.
-    pub chunk_id: i64,
+    pub chunk_id: ChunkId,
     /// Row id of its document.
-    pub doc_id: i64,
+    pub doc_id: DocumentId,
     /// The key to compare with that of the row: if they differ, the hit is stale.
     pub key: ChunkKey,
     /// The value by which hits are sorted, descending: `chunk_score` and a share of `doc_score`.
@@ -133,7 +134,7 @@ fn corrupt(what: impl std::fmt::Display) -> Failure {
         ErrorCode::DbCorrupt,
         format!("The search index cannot be used: {what}."),
     )
-    .with_hint(REBUILD)
+    .with_command(REBUILD)
 }
 
 /// Explains a tantivy error to the user.
@@ -176,7 +177,7 @@ fn failure(error: &TantivyError) -> Failure {
             ErrorCode::DbError,
             format!("The search index could not be read or written: {error}."),
         )
-        .with_hint("local-agent doctor"),
+        .with_command("local-agent doctor"),
     }
 }
 

@@ -16,6 +16,7 @@ use super::scores::ScoreBuffers;
 use super::weights::WEIGHTS;
 use super::writer::read_stamp;
 use super::{LexicalStamp, corrupt, failure, guarded};
+use crate::ids::{ChunkId, DocumentId, RowId as _};
 use local_agent_text::error::Result;
 use local_agent_text::language::Language;
 use local_agent_text::types::{ChunkKey, CommitId};
@@ -185,7 +186,7 @@ impl Reader {
     }
 
     /// Row id and key of every chunk, in no particular order.
-    pub fn chunk_keys(&self) -> Result<Vec<(i64, ChunkKey)>> {
+    pub fn chunk_keys(&self) -> Result<Vec<(ChunkId, ChunkKey)>> {
         guarded(|| Ok(self.segments.iter().flat_map(keys_of).collect()))
     }
 
@@ -218,7 +219,7 @@ fn is_of_commit(commit: Option<CommitId>, opened: &Result<Option<Reader>>) -> bo
 }
 
 /// The ids and keys of the chunks of a segment.
-fn keys_of(segment: &LexicalSegment) -> Vec<(i64, ChunkKey)> {
+fn keys_of(segment: &LexicalSegment) -> Vec<(ChunkId, ChunkKey)> {
     let chunks = segment.alive().filter(|at| segment.is_chunk(*at));
     chunks
         .map(|at| (segment.chunk_id(at), segment.key(at)))
@@ -333,12 +334,12 @@ impl LexicalSegment {
         self.back.get(at as usize).is_some_and(|back| *back > 0)
     }
 
-    pub(super) fn doc_id(&self, at: u32) -> i64 {
-        self.doc_id.get_val(at)
+    pub(super) fn doc_id(&self, at: u32) -> DocumentId {
+        DocumentId::from_row(self.doc_id.get_val(at))
     }
 
-    pub(super) fn chunk_id(&self, at: u32) -> i64 {
-        self.chunk_id.get_val(at)
+    pub(super) fn chunk_id(&self, at: u32) -> ChunkId {
+        ChunkId::from_row(self.chunk_id.get_val(at))
     }
 
     pub(super) fn key(&self, at: u32) -> ChunkKey {

@@ -78,7 +78,7 @@ fn open_parent(dir: &Path) -> Result<Option<(StateDirectory, &str)>> {
             ErrorCode::ConfigError,
             format!("{} names no folder", dir.display()),
         )
-        .with_hint("local-agent config show"));
+        .with_command("local-agent config show"));
     };
     let parent =
         StateDirectory::open_configured(parent).map_err(|error| cannot_write(dir, &error))?;

@@ -3,7 +3,7 @@
 use super::LexicalHit;
 use super::reader::LexicalSegment;
 use super::weights::WEIGHTS;
-use local_agent_text::types::IdSet;
+use crate::ids::{DocumentId, IdSet};
 
 /// How many buffers a segment keeps for the next searches.
 const MOST_IDLE_BUFFERS: usize = 4;
@@ -130,7 +130,7 @@ impl<'a> Scores<'a> {
     /// Chunks that match; for documents that match only outside their chunks, the first chunk.
     pub(super) fn collect(
         &self,
-        filter: Option<&IdSet>,
+        filter: Option<&IdSet<DocumentId>>,
         allowed: Option<&[bool]>,
         found: &mut Finalists<'a>,
     ) {

@@ -17,8 +17,8 @@ use super::reader::{LexicalSegment, Reader};
 use super::scores::{Finalists, Most, Scores, best};
 use super::weights::WEIGHTS;
 use super::{LexicalHit, Query, failure, guarded};
+use crate::ids::{DocumentId, IdSet};
 use local_agent_text::error::Result;
-use local_agent_text::types::IdSet;
 
 impl Reader {
     /// The `k` best chunks, best first; for equal scores, the smaller chunk key first. If there is
@@ -28,7 +28,7 @@ impl Reader {
         &self,
         query: &Query,
         k: usize,
-        filter: Option<&IdSet>,
+        filter: Option<&IdSet<DocumentId>>,
     ) -> Result<Vec<LexicalHit>> {
         if k == 0 || query.is_blank() {
             return Ok(Vec::new());
@@ -40,14 +40,14 @@ impl Reader {
     }
 
     /// The documents that `query` excludes. [`Self::search`] leaves out the same ones.
-    pub fn excluded(&self, query: &Query) -> Result<IdSet> {
+    pub fn excluded(&self, query: &Query) -> Result<IdSet<DocumentId>> {
         guarded(|| {
             self.documents_without(&QueryPlan::new(query, &self.languages))
                 .map_err(|error| failure(&error))
         })
     }
 
-    fn documents_without(&self, plan: &QueryPlan) -> tantivy::Result<IdSet> {
+    fn documents_without(&self, plan: &QueryPlan) -> tantivy::Result<IdSet<DocumentId>> {
         let mut documents = IdSet::default();
         for segment in &self.segments {
             let Some(excluded) = self.excluded_in(segment, plan)? else {
@@ -88,7 +88,7 @@ impl Reader {
         &self,
         plan: &QueryPlan,
         k: usize,
-        filter: Option<&IdSet>,
+        filter: Option<&IdSet<DocumentId>>,
     ) -> tantivy::Result<Vec<LexicalHit>> {
         let mut scores = self.scores();
         let mut most = Most::default();

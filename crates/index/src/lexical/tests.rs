@@ -5,7 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::*;
-use local_agent_text::types::{IdSet, Sha256};
+use crate::ids::{ChunkId, DocumentId, IdSet, RowId as _};
+use local_agent_text::types::Sha256;
 
 fn stamp(n: u8) -> LexicalStamp {
     LexicalStamp::new(CommitId::from_bytes([n; 16]))
@@ -20,14 +21,14 @@ fn key(doc: i64, chunk: usize) -> ChunkKey {
 fn add(writer: &LexicalWriter, doc_id: i64, title: &str, chunks: &[&str]) {
     let path = format!("notes/{doc_id}.md");
     let chunks = chunks.iter().zip(0..).map(|(text, n)| ChunkEntry {
-        chunk_id: doc_id * 100 + n as i64,
+        chunk_id: ChunkId::from_row(doc_id * 100 + n as i64),
         key: key(doc_id, n),
         headings: title,
         text,
     });
     writer
         .add(&DocEntry {
-            doc_id,
+            doc_id: DocumentId::from_row(doc_id),
             title,
             path: &path,
             chunks: chunks.collect(),
@@ -53,8 +54,8 @@ fn index(dir: &Path, docs: &[(&str, &[&str])]) -> Reader {
 fn docs(reader: &Reader, query: &Query) -> Vec<i64> {
     let mut seen = Vec::new();
     for hit in reader.search(query, 100, None).unwrap() {
-        if !seen.contains(&hit.doc_id) {
-            seen.push(hit.doc_id);
+        if !seen.contains(&hit.doc_id.row()) {
+            seen.push(hit.doc_id.row());
         }
     }
     seen
@@ -132,11 +133,14 @@ fn w14_a_filter_is_applied_before_the_cut() {
         &["the old harbour and many other things that were seen on that day by the sea"],
     ));
     let reader = index(dir.path(), &docs);
-    let only: IdSet = [31].into_iter().collect();
+    let only: IdSet<DocumentId> = [31].into_iter().map(DocumentId::from_row).collect();
     let hits = reader
         .search(&Query::plain("harbour"), 1, Some(&only))
         .unwrap();
-    assert_eq!(hits.iter().map(|hit| hit.doc_id).collect::<Vec<_>>(), [31]);
+    assert_eq!(
+        hits.iter().map(|hit| hit.doc_id.row()).collect::<Vec<_>>(),
+        [31]
+    );
     assert!(
         reader
             .search(&Query::plain("harbour"), 5, Some(&IdSet::default()))
@@ -214,13 +218,13 @@ fn a_document_that_matches_by_its_title_alone_gives_its_first_chunk() {
     let anchors = ["the famous outlaw".to_owned()];
     let tags = ["legend/england".to_owned()];
     let chunks = vec![ChunkEntry {
-        chunk_id: 7,
+        chunk_id: ChunkId::from_row(7),
         key: key(1, 0),
         headings: "",
         text: "A man of the forest.",
     }];
     let entry = DocEntry {
-        doc_id: 1,
+        doc_id: DocumentId::from_row(1),
         title: "Sherwood",
         path: "people/robin_hood.md",
         aliases: &aliases,
@@ -247,7 +251,11 @@ fn a_document_that_matches_by_its_title_alone_gives_its_first_chunk() {
             .search(&Query::parse(query, &BTreeSet::new()), 5, None)
             .unwrap();
         assert_eq!(hits.len(), 1, "{query}");
-        assert_eq!((hits[0].chunk_id, hits[0].chunk_score), (7, 0.0), "{query}");
+        assert_eq!(
+            (hits[0].chunk_id.row(), hits[0].chunk_score),
+            (7, 0.0),
+            "{query}"
+        );
         assert!(hits[0].doc_score > 0.0);
     }
     assert!(
@@ -447,7 +455,8 @@ fn what_a_query_excludes_is_what_a_search_leaves_out() {
         ("\"der mail\"", &[4]),
     ] {
         let query = Query::parse(&format!("Straße -{word}"), &BTreeSet::new());
-        let excluded: Vec<i64> = reader.excluded(&query).unwrap().iter().collect();
+        let excluded = reader.excluded(&query).unwrap();
+        let excluded: Vec<i64> = excluded.iter().map(DocumentId::row).collect();
         assert_eq!(excluded, out, "{word}");
         let left: BTreeSet<i64> = docs(&reader, &query).into_iter().collect();
         let kept: BTreeSet<i64> = all.iter().copied().filter(|id| !out.contains(id)).collect();
@@ -490,14 +499,14 @@ fn an_index_that_grew_ranks_like_one_written_at_once() {
         if n % 3 == 0 {
             one.commit(&stamp(1)).unwrap();
         }
-        one.remove_doc(n);
+        one.remove_doc(DocumentId::from_row(n));
         add(&one, n, "", &[&text(n), "oak tree"]);
         one.commit(&stamp(1)).unwrap();
     }
     for n in 30..40 {
-        one.remove_doc(n);
+        one.remove_doc(DocumentId::from_row(n));
     }
-    one.remove_doc(12_345);
+    one.remove_doc(DocumentId::from_row(12_345));
     one.commit(&stamp(2)).unwrap();
     let mut two = writer(whole.path());
     (0..30)
@@ -523,7 +532,7 @@ fn an_index_that_grew_ranks_like_one_written_at_once() {
             .collect::<BTreeSet<_>>()
     };
     assert_eq!(keys(&one), keys(&two));
-    assert!(keys(&one).contains(&(700, key(7, 0))));
+    assert!(keys(&one).contains(&(ChunkId::from_row(700), key(7, 0))));
 }
 
 #[test]
@@ -690,7 +699,7 @@ fn files_that_a_writer_merges_away_are_not_damaged() {
         threads.spawn(|| {
             for n in 2..60 {
                 let mut writer = writer(dir.path());
-                writer.remove_doc(i64::from(n) - 1);
+                writer.remove_doc(DocumentId::from_row(i64::from(n) - 1));
                 add(&writer, i64::from(n), "", &["some text"]);
                 writer.commit(&stamp(n)).unwrap();
             }

@@ -13,6 +13,7 @@ use super::encode::{Encoded, Encoder};
 use super::pending::{Pending, Queue};
 use super::schema::{Fields, mark, schema, tokenizers};
 use super::{ChunkEntry, DocEntry, LexicalStamp, failure};
+use crate::ids::{ChunkId, DocumentId, RowId as _};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::language::Language;
 use local_agent_text::language::detect::detect_parts;
@@ -158,7 +159,7 @@ impl LexicalWriter {
     /// `&mut` prevents additions at the same time. tantivy expects removals in the order of their
     /// numbers, but threads that remove and add concurrently queue them in a different order: a
     /// late removal deletes documents that were added after it.
-    pub fn remove_doc(&mut self, doc_id: i64) {
+    pub fn remove_doc(&mut self, doc_id: DocumentId) {
         self.inner.delete_term(self.doc_term(doc_id));
     }
 
@@ -231,8 +232,8 @@ impl LexicalWriter {
             .collect())
     }
 
-    fn doc_term(&self, doc_id: i64) -> Term {
-        Term::from_field_i64(self.fields.doc_id, doc_id)
+    fn doc_term(&self, doc_id: DocumentId) -> Term {
+        Term::from_field_i64(self.fields.doc_id, doc_id.row())
     }
 }
 
@@ -314,7 +315,7 @@ fn encode(fields: &Fields, entry: &DocEntry<'_>, encoder: &mut Encoder) -> Vec<T
 /// Makes the entries of one document; its buffers are used again for every entry.
 struct EntryEncoder<'a> {
     fields: &'a Fields,
-    doc_id: i64,
+    doc_id: DocumentId,
     /// The language whose stems are also indexed.
     language: Option<Language>,
     encoder: &'a mut Encoder,
@@ -369,7 +370,15 @@ impl EntryEncoder<'_> {
             self.add(&mut document, field, &list);
         }
         document.add_text(fields.exact, &self.forms.exact);
-        number(&mut document, fields, self.doc_id, 0, 0, total, 0);
+        number(
+            &mut document,
+            fields,
+            self.doc_id,
+            ChunkId::default(),
+            0,
+            total,
+            0,
+        );
         document
     }
 
@@ -400,14 +409,14 @@ fn add(
 fn number(
     document: &mut TantivyDocument,
     fields: &Fields,
-    doc_id: i64,
-    chunk_id: i64,
+    doc_id: DocumentId,
+    chunk_id: ChunkId,
     back: u64,
     length: u64,
     key: u128,
 ) {
-    document.add_i64(fields.doc_id, doc_id);
-    document.add_i64(fields.chunk_id, chunk_id);
+    document.add_i64(fields.doc_id, doc_id.row());
+    document.add_i64(fields.chunk_id, chunk_id.row());
     document.add_u64(fields.back, back);
     document.add_u64(fields.length, length);
     document.add_u64(fields.key[0], (key >> 64) as u64);
@@ -451,14 +460,14 @@ mod tests {
             );
             for id in 0..240 {
                 let chunk = ChunkEntry {
-                    chunk_id: id,
+                    chunk_id: ChunkId::from_row(id),
                     key: key(id),
                     headings: "",
                     text: text.as_str(),
                 };
                 writer
                     .add(&DocEntry {
-                        doc_id: id,
+                        doc_id: DocumentId::from_row(id),
                         title: "t",
                         chunks: vec![chunk],
                         ..DocEntry::default()

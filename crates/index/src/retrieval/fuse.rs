@@ -19,6 +19,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Mode, Request};
+use crate::ids::ChunkId;
 use crate::profile::Profile;
 use crate::retrieval::Fusion;
 use crate::{lexical, vectors};
@@ -103,7 +104,7 @@ pub struct Trace {
 /// A ranked id; its row has not been read yet.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    pub chunk_id: i64,
+    pub chunk_id: ChunkId,
     pub key: ChunkKey,
     pub score: f32,
     pub trace: Trace,
@@ -165,14 +166,14 @@ pub(super) fn fuse(
     request: &Request<'_>,
     words: &[lexical::LexicalHit],
     vectors: VectorSide<'_>,
-    has_vector: impl Fn(i64) -> bool,
+    has_vector: impl Fn(ChunkId) -> bool,
 ) -> Vec<Candidate> {
     let best_word = words.first().map_or(0.0, |hit| hit.score);
     let likeness_of =
         |hit: Option<&vectors::VectorHit>| hit.map_or(0.0, |hit| vectors.likeness(hit.score));
     let best_likeness = likeness_of(vectors.hits.first());
     let last_likeness = likeness_of(vectors.hits.last());
-    let mut found: HashMap<i64, Candidate, RandomState> =
+    let mut found: HashMap<ChunkId, Candidate, RandomState> =
         HashMap::with_capacity_and_hasher(words.len() + vectors.hits.len(), RandomState::default());
     for (rank, hit) in (1..).zip(words) {
         let candidate = found
@@ -246,7 +247,7 @@ impl Weights {
 }
 
 impl Candidate {
-    fn new(chunk_id: i64, key: ChunkKey) -> Self {
+    fn new(chunk_id: ChunkId, key: ChunkKey) -> Self {
         Self {
             chunk_id,
             key,
@@ -260,7 +261,7 @@ impl Candidate {
         &mut self,
         request: &Request<'_>,
         weights: Weights,
-        has_vector: &impl Fn(i64) -> bool,
+        has_vector: &impl Fn(ChunkId) -> bool,
     ) {
         let chunk_id = self.chunk_id;
         let trace = &mut self.trace;
@@ -305,6 +306,7 @@ impl Candidate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{DocumentId, RowId as _};
     use crate::lexical::Query;
     use crate::profile::{Cosines, LanguageSpace, Origin};
     use crate::retrieval::Scope;
@@ -313,8 +315,8 @@ mod tests {
     fn word(id: i64, score: f32) -> lexical::LexicalHit {
         let key = ChunkKey::from_bytes([id as u8; 16]);
         lexical::LexicalHit {
-            chunk_id: id,
-            doc_id: id,
+            chunk_id: ChunkId::from_row(id),
+            doc_id: DocumentId::from_row(id),
             key,
             score,
             chunk_score: score,
@@ -326,7 +328,7 @@ mod tests {
 
     fn meaning(id: i64, score: f32) -> vectors::VectorHit {
         vectors::VectorHit {
-            chunk_id: id,
+            chunk_id: ChunkId::from_row(id),
             key: ChunkKey::from_bytes([id as u8; 16]),
             score,
         }
@@ -364,7 +366,7 @@ mod tests {
             |_| true,
         )
         .iter()
-        .map(|c| c.chunk_id)
+        .map(|c| c.chunk_id.row())
         .collect();
         assert_eq!(order, [1, 3, 2]);
     }
@@ -378,9 +380,9 @@ mod tests {
             &request(&query, Fusion::Convex),
             &words,
             legible(&meanings),
-            |id| id != 1,
+            |id| id.row() != 1,
         );
-        assert_eq!(ranked[0].chunk_id, 1);
+        assert_eq!(ranked[0].chunk_id.row(), 1);
         assert!((ranked[0].score - 1.0).abs() < 1e-6);
         assert_eq!(ranked[0].trace.vector_weight, 0.0);
     }
@@ -394,7 +396,7 @@ mod tests {
             legible(&[meaning(2, 0.8), meaning(3, 0.2)]),
             |_| true,
         );
-        let unreached = ranked.iter().find(|c| c.chunk_id == 9).unwrap();
+        let unreached = ranked.iter().find(|c| c.chunk_id.row() == 9).unwrap();
         assert!((unreached.trace.vector_scaled - 0.25).abs() < 1e-6);
         assert!((unreached.score - (0.5 + 0.5 * 0.25)).abs() < 1e-6);
     }
@@ -410,7 +412,7 @@ mod tests {
                 ..legible(&meanings)
             };
             let ranked = fuse(&request(&query, Fusion::Convex), &words, side, |_| true);
-            (ranked[0].chunk_id, ranked[0].trace.vector_weight)
+            (ranked[0].chunk_id.row(), ranked[0].trace.vector_weight)
         };
         assert_eq!(first(1.0), (2, 0.5));
         assert_eq!(first(0.0), (1, 0.0));
@@ -438,7 +440,7 @@ mod tests {
             side,
             |_| true,
         );
-        assert_eq!(ranked[0].chunk_id, 2);
+        assert_eq!(ranked[0].chunk_id.row(), 2);
         assert!(ranked[1].trace.vector_scaled < 0.6, "{:?}", ranked[1].trace);
     }
 
@@ -465,7 +467,7 @@ mod tests {
                 ..request(&query, Fusion::Convex)
             };
             let ranked = fuse(&request, &[], side, |_| true);
-            ranked.iter().map(|c| c.chunk_id).collect::<Vec<_>>()
+            ranked.iter().map(|c| c.chunk_id.row()).collect::<Vec<_>>()
         };
         for mode in [Mode::Hybrid, Mode::Vector] {
             assert_eq!(order(0.0, mode), [1, 4, 9], "ties by key");
@@ -489,7 +491,7 @@ mod tests {
                 legible(&side),
                 |_| true,
             );
-            (ranked[0].chunk_id, ranked[0].trace.vector_weight)
+            (ranked[0].chunk_id.row(), ranked[0].trace.vector_weight)
         };
         assert_eq!(weight(0.6), (1, 0.5));
         assert_eq!(weight(0.0), (2, 1.0));
@@ -534,7 +536,7 @@ mod tests {
                 |_| false,
             );
             let first = if fusion == Fusion::Convex { 4 } else { 7 };
-            assert_eq!(ranked[0].chunk_id, first);
+            assert_eq!(ranked[0].chunk_id.row(), first);
         }
     }
 }

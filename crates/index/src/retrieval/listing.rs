@@ -1,16 +1,16 @@
 //! Lists the documents that filters alone select.
 
 use super::{Engine, Hit, Scope, Trace, filters};
+use crate::ids::{DocumentId, IdSet};
 use crate::lexical::Query;
 use local_agent_text::error::Result;
-use local_agent_text::types::IdSet;
 
 impl Engine {
     /// The documents that a scope allows; `None`: all of them.
     ///
     /// # Errors
     /// Those of the database.
-    pub fn allowed(&self, scope: &Scope) -> Result<Option<IdSet>> {
+    pub fn allowed(&self, scope: &Scope) -> Result<Option<IdSet<DocumentId>>> {
         filters::documents(&self.index, scope)
     }
 
@@ -27,7 +27,7 @@ impl Engine {
             Some(reader) => reader.excluded(query)?,
             None => IdSet::default(),
         };
-        let notes: Vec<i64> = self
+        let notes: Vec<DocumentId> = self
             .index
             .notes()?
             .iter()

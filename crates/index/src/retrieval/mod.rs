@@ -26,6 +26,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::ids::{ChunkId, DocumentId, IdSet};
 use crate::lexical::{self, Query};
 use crate::profile::{JUDGED, NeutralQuestion, Profile, default_calibration};
 use crate::search_load::{RunningSearch, threads_of_a_search};
@@ -33,7 +34,7 @@ use crate::store::{self, ChunkRecord, Database, IndexReader};
 use crate::vectors::{self, Matrix};
 use local_agent_embed::embedding::QueryVector;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{Fingerprint, IdSet, RelPath, SourceName};
+use local_agent_text::types::{Fingerprint, RelPath, SourceName};
 
 use fuse::VectorSide;
 use legibility::Pieces;
@@ -176,7 +177,7 @@ enum Per {
 }
 
 /// The hits of both sides, and the question's vector if vectors were searched.
-struct Sides {
+struct SideHits {
     words: Vec<lexical::LexicalHit>,
     vectors: Vec<vectors::VectorHit>,
     question: Option<AskedVector>,
@@ -482,7 +483,7 @@ impl Engine {
     }
 
     /// The chunks that have a vector, in matrix order.
-    fn vector_ids(&self) -> impl Iterator<Item = i64> + '_ {
+    fn vector_ids(&self) -> impl Iterator<Item = ChunkId> + '_ {
         self.projections
             .matrix
             .iter()
@@ -495,16 +496,16 @@ impl Engine {
     fn both(
         &self,
         request: &Request<'_>,
-        documents: Option<&IdSet>,
-        chunks: Option<&IdSet>,
+        documents: Option<&IdSet<DocumentId>>,
+        chunks: Option<&IdSet<ChunkId>>,
         embed: impl FnOnce() -> Result<QueryVector>,
-    ) -> Result<Sides> {
+    ) -> Result<SideHits> {
         let reader = self.projections.lexical.as_ref();
         let is_hybrid = self.projections.matrix.is_some() && request.mode == Mode::Hybrid;
         if !is_hybrid || threads_of_a_search() < 2 {
             let words = by_words(reader, request, documents)?;
             let (vectors, question) = self.by_vectors(request, chunks, embed)?;
-            return Ok(Sides {
+            return Ok(SideHits {
                 words,
                 vectors,
                 question,
@@ -517,7 +518,7 @@ impl Engine {
                 .join()
                 .map_err(|_| Failure::internal("the thread that searches for words panicked"))?;
             let (words, (vectors, question)) = (words?, found?);
-            Ok(Sides {
+            Ok(SideHits {
                 words,
                 vectors,
                 question,
@@ -528,7 +529,7 @@ impl Engine {
     fn by_vectors(
         &self,
         request: &Request<'_>,
-        chunks: Option<&IdSet>,
+        chunks: Option<&IdSet<ChunkId>>,
         embed: impl FnOnce() -> Result<QueryVector>,
     ) -> Result<(Vec<vectors::VectorHit>, Option<AskedVector>)> {
         match &self.projections.matrix {
@@ -545,7 +546,7 @@ impl Engine {
                 ErrorCode::QueryError,
                 "there are no vectors to search",
             )
-            .with_hint("local-agent embed")),
+            .with_command("local-agent embed")),
             _ => Ok((Vec::new(), None)),
         }
     }
@@ -568,8 +569,8 @@ impl Engine {
     fn chunk_scope(
         &self,
         request: &Request<'_>,
-        documents: Option<&IdSet>,
-    ) -> Result<Option<IdSet>> {
+        documents: Option<&IdSet<DocumentId>>,
+    ) -> Result<Option<IdSet<ChunkId>>> {
         let mut scope = documents
             .map(|documents| self.index.chunks_of(documents))
             .transpose()?;
@@ -589,7 +590,7 @@ impl Engine {
                 filters: Vec::new(),
                 ..query.clone()
             };
-            let held: IdSet = reader
+            let held: IdSet<ChunkId> = reader
                 .search(&holding, all, documents)?
                 .iter()
                 .map(|hit| hit.chunk_id)
@@ -614,7 +615,7 @@ impl Engine {
     fn read(
         &self,
         fused: Vec<fuse::Candidate>,
-        documents: Option<&IdSet>,
+        documents: Option<&IdSet<DocumentId>>,
         per: Per,
         limit: usize,
     ) -> Result<(Vec<Hit>, usize)> {
@@ -647,7 +648,7 @@ impl Engine {
     }
 
     /// How many of these chunks have a vector.
-    pub fn embedded_among(&self, chunks: &IdSet) -> u64 {
+    pub fn embedded_among(&self, chunks: &IdSet<ChunkId>) -> u64 {
         if self.projections.matrix.is_none() {
             return 0;
         }
@@ -682,7 +683,7 @@ impl Engine {
 fn by_words(
     reader: Option<&lexical::Reader>,
     request: &Request<'_>,
-    documents: Option<&IdSet>,
+    documents: Option<&IdSet<DocumentId>>,
 ) -> Result<Vec<lexical::LexicalHit>> {
     match reader {
         Some(reader) if request.mode != Mode::Vector => {
@@ -692,7 +693,7 @@ fn by_words(
             ErrorCode::IndexMissing,
             "there is no word index to search",
         )
-        .with_hint("local-agent index")),
+        .with_command("local-agent index")),
         _ => Ok(Vec::new()),
     }
 }

@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Hit;
-use crate::store::{ChunkRecord, IndexReader};
+use crate::ids::DocumentId;
+use crate::store::{ChunkRecord, DocumentCondition, IndexReader};
 use local_agent_files::sandbox::{Address, Sandbox};
 use local_agent_text::error::Result;
 use local_agent_text::evidence::{EvidenceSnapshot, Excerpt, Freshness, FreshnessReport};
@@ -86,7 +87,7 @@ pub fn pack(
     let mut index_stale = Vec::new();
     let mut chosen: Vec<Anchored<'_>> = Vec::new();
     let mut words: Vec<HashSet<String>> = Vec::new();
-    let mut per_document: HashMap<i64, usize> = HashMap::new();
+    let mut per_document: HashMap<DocumentId, usize> = HashMap::new();
     let mut tokens = 0;
     for hit in telling(hits) {
         if chosen.len() >= limits.top_n.max(1) {
@@ -288,7 +289,7 @@ fn excerpt(
     let Some(best) = group.first() else {
         return Ok(None);
     };
-    let same_path = index.documents_where("rel_path = ?", &[best.hit.chunk.path.to_string()])?;
+    let same_path = index.documents_where(&[DocumentCondition::HasPath(&best.hit.chunk.path)])?;
     Ok(cut(&best.hit.chunk, group, same_path.len() > 1, files))
 }
 

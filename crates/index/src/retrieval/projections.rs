@@ -6,13 +6,14 @@ use std::sync::OnceLock;
 use super::document_sums::DocumentSums;
 use super::legibility::Pieces;
 use super::{Coverage, Stale};
+use crate::ids::{ChunkId, IdSet};
 use crate::lexical;
 use crate::profile::Profile;
 use crate::store::IndexReader;
 use crate::vectors::Matrix;
 use local_agent_text::error::Result;
 use local_agent_text::language::Language;
-use local_agent_text::types::{CommitId, Fingerprint, IdSet};
+use local_agent_text::types::{CommitId, Fingerprint};
 
 /// The lexical projection and the matrix of one commit, and what was computed from them.
 pub struct Projections {
@@ -27,7 +28,7 @@ pub struct Projections {
     /// The profile of the matrix's cosines.
     pub(super) profile: Option<Profile>,
     /// Chunks that have a vector; computed on first use.
-    pub(super) with_vector: OnceLock<IdSet>,
+    pub(super) with_vector: OnceLock<IdSet<ChunkId>>,
     /// Letters and word pieces of some chunks.
     pub(super) pieces: OnceLock<Pieces>,
     /// The languages of some chunks.

@@ -3,8 +3,8 @@
 //! A profile is measured on headings and passages of the index, which are mostly in one language. A
 //! question in another language has lower cosines with all of these passages, also with the one
 //! that answers it: an English question over Chinese notes has a cosine of .69 with unrelated ones
-//! and .76 with the right one, but two unrelated Chinese texts have one of .83. Only what stands out
-//! among the cosines of the question itself says something then. The median of its cosines with a
+//! and .76 with the right one, but two unrelated Chinese texts have one of .83. Then only
+//! cosines that are high for this question mean anything. The median of its cosines with a
 //! sample of the passages takes the place of the profile's mean.
 //!
 //! The same holds for any question whose best cosine is below that mean: otherwise the vectors would

@@ -8,6 +8,7 @@ use foldhash::fast::RandomState;
 
 use super::fuse::{Candidate, VectorSide, sort};
 use super::{Engine, Request};
+use crate::ids::{ChunkId, DocumentId};
 use crate::profile::NeutralQuestion;
 use crate::vectors::{Matrix, VectorSum};
 use local_agent_text::error::Result;
@@ -32,7 +33,7 @@ const CHUNKS_LOOKED_AT: usize = 50;
 const NEIGHBOURS: f32 = 0.08;
 
 /// Chunk id → document id.
-type DocumentOf = HashMap<i64, i64, RandomState>;
+type DocumentOf = HashMap<ChunkId, DocumentId, RandomState>;
 
 impl Engine {
     /// Ranks the first [`HEAD`] candidates again. Those after them keep their order and stay after
@@ -48,7 +49,7 @@ impl Engine {
             return Ok(());
         };
         let (head, tail) = candidates.split_at_mut(candidates.len().min(HEAD));
-        let ids: Vec<i64> = head.iter().map(|candidate| candidate.chunk_id).collect();
+        let ids: Vec<ChunkId> = head.iter().map(|candidate| candidate.chunk_id).collect();
         let documents = self.index.documents_of(&ids)?;
         if !vectors.hits.is_empty() {
             let means = self.document_likeness(matrix, question, vectors, &documents)?;
@@ -77,7 +78,7 @@ impl Engine {
         let reader = self.lexical();
         let pairs = reader.map(|reader| reader.neighbours(request.query));
         let pairs = pairs.unwrap_or_default();
-        let mut seen: HashSet<i64, RandomState> = HashSet::default();
+        let mut seen: HashSet<DocumentId, RandomState> = HashSet::default();
         for (at, candidate) in head.iter_mut().enumerate() {
             candidate.score /= 1.0 + NEIGHBOURS;
             if at >= CHUNKS_LOOKED_AT || pairs.is_empty() {
@@ -107,8 +108,8 @@ impl Engine {
         question: &NeutralQuestion,
         vectors: VectorSide<'_>,
         documents: &DocumentOf,
-    ) -> Result<HashMap<i64, f32, RandomState>> {
-        let mut ids: Vec<i64> = documents.values().copied().collect();
+    ) -> Result<HashMap<DocumentId, f32, RandomState>> {
+        let mut ids: Vec<DocumentId> = documents.values().copied().collect();
         ids.sort_unstable();
         ids.dedup();
         let sums = self.document_sums(matrix, &ids)?;
@@ -127,15 +128,15 @@ impl Engine {
     fn document_sums(
         &self,
         matrix: &Matrix,
-        documents: &[i64],
-    ) -> Result<Vec<(i64, Arc<VectorSum>)>> {
+        documents: &[DocumentId],
+    ) -> Result<Vec<(DocumentId, Arc<VectorSum>)>> {
         let kept = &self.projections.document_sums;
         let (mut sums, missing) = kept.of(documents);
         if missing.is_empty() {
             return Ok(sums);
         }
         let chunks = self.index.chunks_by_document(&missing)?;
-        let several: Vec<(i64, Vec<i64>)> = chunks
+        let several: Vec<(DocumentId, Vec<ChunkId>)> = chunks
             .chunk_by(|a, b| a.0 == b.0)
             .filter(|chunks| chunks.len() > 1)
             .map(|chunks| {
@@ -143,7 +144,7 @@ impl Engine {
                 (chunks[0].0, ids.collect())
             })
             .collect();
-        let groups: Vec<Vec<i64>> = several.iter().map(|(_, ids)| ids.clone()).collect();
+        let groups: Vec<Vec<ChunkId>> = several.iter().map(|(_, ids)| ids.clone()).collect();
         let new = matrix.sums_of(&groups).into_iter().map(Arc::new);
         let new: Vec<_> = several
             .iter()
@@ -161,7 +162,7 @@ fn mix_documents(
     vectors: VectorSide<'_>,
     head: &mut [Candidate],
     documents: &DocumentOf,
-    means: &HashMap<i64, f32, RandomState>,
+    means: &HashMap<DocumentId, f32, RandomState>,
 ) {
     let best = head
         .iter()
@@ -180,7 +181,7 @@ fn mix_documents(
 /// The likeness of a chunk mixed with the mean of its document, and that mean.
 fn mixed_likeness(
     documents: &DocumentOf,
-    means: &HashMap<i64, f32, RandomState>,
+    means: &HashMap<DocumentId, f32, RandomState>,
     candidate: &Candidate,
 ) -> (f32, Option<f32>) {
     let own = candidate.trace.likeness;

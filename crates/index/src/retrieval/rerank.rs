@@ -194,6 +194,7 @@ fn blend(hits: &mut [Hit], scores: &[f32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::{ChunkId, DocumentId, RowId as _};
     use crate::retrieval::Trace;
     use crate::store::ChunkRecord;
     use local_agent_text::types::{
@@ -202,9 +203,9 @@ mod tests {
 
     fn chunk(number: u8) -> ChunkRecord {
         ChunkRecord {
-            id: i64::from(number),
+            id: ChunkId::from_row(i64::from(number)),
             key: ChunkKey::from_bytes([number; 16]),
-            document_id: 1,
+            document_id: DocumentId::from_row(1),
             ordinal: 0,
             source: SourceName::new("notes").unwrap(),
             source_kind: String::new(),
@@ -234,7 +235,7 @@ mod tests {
     }
 
     fn ids(hits: &[Hit]) -> Vec<i64> {
-        hits.iter().map(|hit| hit.chunk.id).collect()
+        hits.iter().map(|hit| hit.chunk.id.row()).collect()
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::{CANDIDATES, Engine};
+use crate::ids::{ChunkId, DocumentId, IdSet};
 use crate::store::ChunkRecord;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::IdSet;
 
 impl Engine {
     /// The best chunk of each of at most `limit` other documents, with its cosine to the mean of
@@ -13,7 +13,11 @@ impl Engine {
     ///
     /// # Errors
     /// `PHASE2_QUERY_ERROR` when there are no vectors, or none for this document.
-    pub fn similar(&self, document_id: i64, limit: usize) -> Result<Vec<(ChunkRecord, f32)>> {
+    pub fn similar(
+        &self,
+        document_id: DocumentId,
+        limit: usize,
+    ) -> Result<Vec<(ChunkRecord, f32)>> {
         let Some(matrix) = &self.projections.matrix else {
             return Err(missing_vectors("there are no vectors to compare"));
         };
@@ -22,7 +26,7 @@ impl Engine {
             return Err(missing_vectors("this document has no vector yet"));
         };
         let everything = self.index.all_chunk_ids()?;
-        let others: IdSet = everything.iter().filter(|id| !own.contains(*id)).collect();
+        let others: IdSet<ChunkId> = everything.iter().filter(|id| !own.contains(*id)).collect();
         let mut found = Vec::new();
         let mut seen = HashSet::new();
         for hit in matrix.search(&mean, CANDIDATES, Some(&others))? {
@@ -43,5 +47,5 @@ impl Engine {
 
 /// The failure for missing vectors.
 fn missing_vectors(what: &str) -> Failure {
-    Failure::new(ErrorCode::QueryError, what).with_hint("local-agent embed")
+    Failure::new(ErrorCode::QueryError, what).with_command("local-agent embed")
 }

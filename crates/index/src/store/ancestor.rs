@@ -105,7 +105,7 @@ fn foreign(path: &Path, why: &str) -> Failure {
         "{} is not a memory of the Python predecessor: {why}; it was not touched",
         path.display()
     );
-    Failure::new(ErrorCode::DbForeign, message).with_hint(Database::Durable.way_out(path, false))
+    Failure::new(ErrorCode::DbForeign, message).with_command(Database::Durable.way_out(path, false))
 }
 
 impl Durable {

@@ -86,7 +86,7 @@ pub(super) fn missing(path: &Path) -> Failure {
         "{} {what}, and there was a database of memory before",
         path.display()
     );
-    Failure::new(ErrorCode::DurableMissing, message).with_hint(BEGIN_ANEW)
+    Failure::new(ErrorCode::DurableMissing, message).with_command(BEGIN_ANEW)
 }
 
 #[cfg(test)]

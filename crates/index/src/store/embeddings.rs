@@ -160,7 +160,7 @@ impl EmbeddingStore {
                 bad.input_sha256
             );
             return Err(Failure::new(ErrorCode::EmbedError, message)
-                .with_hint("local-agent models verify")
+                .with_command("local-agent models verify")
                 .into());
         }
         let tx = self

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 use super::{MAKE_ROOM, SOMETHING_DAMAGED};
 
@@ -97,7 +97,7 @@ fn sqlite_failure(error: &rusqlite::Error) -> Failure {
             ErrorCode::DbCorrupt,
             format!("a database is damaged: {error}"),
         )
-        .with_hint(SOMETHING_DAMAGED),
+        .with_fix(Fix::FindDamage, SOMETHING_DAMAGED),
         Some(Sqlite::DiskFull) => Failure::new(
             ErrorCode::WriteError,
             "the disk is full; nothing half-written was published",
@@ -110,6 +110,6 @@ fn sqlite_failure(error: &rusqlite::Error) -> Failure {
             Failure::new(ErrorCode::WriteError, message).with_hint(MAKE_ROOM)
         }
         _ => Failure::new(ErrorCode::DbError, format!("SQLite: {error}"))
-            .with_hint("local-agent doctor"),
+            .with_command("local-agent doctor"),
     }
 }

@@ -6,7 +6,7 @@ use rusqlite::Row;
 use super::error::Result;
 use super::{IndexReader, KnownDocument, KnownDocuments};
 use local_agent_text::error::{ErrorCode, Failure};
-use local_agent_text::types::{FileStamp, IdSet, SourceName};
+use local_agent_text::types::{FileStamp, SourceName};
 
 /// The columns that [`known_document`] reads, in its order.
 pub(super) const KNOWN_COLUMNS: &str =
@@ -102,13 +102,6 @@ impl IndexReader {
              WHERE status = 'indexed' AND chunker_sig <> ?1 ORDER BY name, rel_path",
             &[chunker_sig],
         )
-    }
-
-    /// Row ids of the indexed documents with a task, open or completed.
-    pub fn documents_with_tasks(&self) -> Result<IdSet> {
-        let condition = "documents.id IN (SELECT document_id FROM chunks
-             WHERE text LIKE '%[ ] %' OR text LIKE '%[x] %')";
-        self.documents_where(condition, &[])
     }
 
     /// The single text column of a query.

@@ -7,6 +7,8 @@ use rusqlite::Row;
 
 use super::IndexReader;
 use super::error::Result;
+use super::row_ids::json_list;
+use crate::ids::DocumentId;
 use local_agent_text::types::ChunkKey;
 
 /// Maximum number of rows in the list of one note's links.
@@ -16,7 +18,7 @@ const MOST_LINKS: i64 = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoteRow {
     /// Row id.
-    pub id: i64,
+    pub id: DocumentId,
     /// Name of its source.
     pub source: String,
     /// Path below the source's root.
@@ -72,7 +74,7 @@ impl IndexReader {
 
     /// Row ids of the indexed documents: those that most documents link to first, then by source and
     /// path. A link counts for every document with the file name that it gives.
-    pub fn documents_by_links(&self) -> Result<Vec<i64>> {
+    pub fn documents_by_links(&self) -> Result<Vec<DocumentId>> {
         let mut statement = self.conn.prepare(
             "SELECT documents.id FROM documents
              JOIN sources ON sources.id = source_id
@@ -85,12 +87,12 @@ impl IndexReader {
     }
 
     /// The data for determining the days of these documents, by row id; missing ids are left out.
-    pub fn days_of(&self, documents: &[i64]) -> Result<HashMap<i64, StoredDay>> {
+    pub fn days_of(&self, documents: &[DocumentId]) -> Result<HashMap<DocumentId, StoredDay>> {
         let mut statement = self.conn.prepare(
             "SELECT id, frontmatter_json, note_date, mtime_ns FROM documents
              WHERE id IN (SELECT value FROM json_each(?1))",
         )?;
-        let ids = serde_json::Value::from(documents).to_string();
+        let ids = json_list(documents);
         let rows = statement.query_map([ids], |row| {
             let frontmatter: String = row.get(1)?;
             let day = StoredDay {
@@ -104,12 +106,12 @@ impl IndexReader {
     }
 
     /// The links of one document, in file order.
-    pub fn links_of(&self, document_id: i64) -> Result<Vec<StoredLink>> {
+    pub fn links_of(&self, document_id: DocumentId) -> Result<Vec<StoredLink>> {
         let mut statement = self.conn.prepare(
             "SELECT kind, target, anchor, text FROM links WHERE document_id = ?1
              ORDER BY rowid LIMIT ?2",
         )?;
-        let rows = statement.query_map([document_id, MOST_LINKS], link)?;
+        let rows = statement.query_map((document_id, MOST_LINKS), link)?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -131,14 +133,14 @@ impl IndexReader {
 
     /// Every tag with the number of documents that have it, the most frequent first; `hidden`
     /// documents are not counted.
-    pub fn tags_without(&self, hidden: &[i64]) -> Result<Vec<(String, u64)>> {
+    pub fn tags_without(&self, hidden: &[DocumentId]) -> Result<Vec<(String, u64)>> {
         let mut statement = self.conn.prepare(
             "SELECT tag, count(DISTINCT document_id) AS notes FROM tags
              JOIN documents ON documents.id = document_id
              WHERE status = 'indexed' AND document_id NOT IN (SELECT value FROM json_each(?1))
              GROUP BY folded(tag) ORDER BY notes DESC, folded(tag)",
         )?;
-        let hidden = serde_json::Value::from(hidden).to_string();
+        let hidden = json_list(hidden);
         let rows = statement.query_map([hidden], |row| {
             Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
         })?;

@@ -8,11 +8,13 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::disks;
 use super::error::Result;
+use super::row_ids::json_list;
 use super::{Database, open_read};
+use crate::ids::{ChunkId, DocumentId, IdSet};
 use local_agent_files::sandbox::Disks;
 use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::types::{
-    ByteSpan, ChunkKey, CommitId, HeadingPath, IdSet, LineSpan, RelPath, Sha256, SourceName,
+    ByteSpan, ChunkKey, CommitId, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
 };
 
 /// The chunks of some documents, in file order.
@@ -41,7 +43,7 @@ pub struct Totals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChunkRef {
     /// Row id.
-    pub id: i64,
+    pub id: ChunkId,
     /// Chunk key.
     pub key: ChunkKey,
     /// Hash of its embedding input.
@@ -54,11 +56,11 @@ pub struct ChunkRef {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChunkRecord {
     /// Row id.
-    pub id: i64,
+    pub id: ChunkId,
     /// Chunk key.
     pub key: ChunkKey,
     /// Row id of its document.
-    pub document_id: i64,
+    pub document_id: DocumentId,
     /// Position among the document's chunks, from 0.
     pub ordinal: u32,
     /// Source of the document.
@@ -108,7 +110,7 @@ pub struct SourceRecord {
 #[derive(Debug, Clone)]
 pub struct LexicalSource {
     /// Row id.
-    pub id: i64,
+    pub id: DocumentId,
     /// Path below the source's root.
     pub path: String,
     /// Title.
@@ -122,7 +124,7 @@ pub struct LexicalSource {
     /// The frontmatter as a JSON object.
     pub frontmatter_json: String,
     /// (row id, key, headings for display, text), in file order.
-    pub chunks: Vec<(i64, ChunkKey, String, String)>,
+    pub chunks: Vec<(ChunkId, ChunkKey, String, String)>,
 }
 
 fn corrupt(what: &str) -> Failure {
@@ -130,7 +132,7 @@ fn corrupt(what: &str) -> Failure {
         ErrorCode::DbCorrupt,
         format!("the index holds a {what} that cannot be read"),
     )
-    .with_hint("local-agent index --rebuild")
+    .with_command("local-agent index --rebuild")
 }
 
 impl IndexReader {
@@ -156,7 +158,7 @@ impl IndexReader {
                 ErrorCode::IndexMissing,
                 format!("there is no index at {}", path.display()),
             )
-            .with_hint("local-agent index")
+            .with_command("local-agent index")
             .into()
         })
     }
@@ -290,7 +292,7 @@ impl IndexReader {
     }
 
     /// The chunks with these row ids, in that order; ids without a row are left out.
-    pub fn chunks(&self, ids: &[i64]) -> Result<Vec<ChunkRecord>> {
+    pub fn chunks(&self, ids: &[ChunkId]) -> Result<Vec<ChunkRecord>> {
         let mut records = Vec::with_capacity(ids.len());
         for &id in ids {
             records.extend(self.one("chunks.id = ?1", params![id])?);
@@ -322,17 +324,17 @@ impl IndexReader {
     }
 
     /// The chunks of a document under exactly these headings, in file order.
-    pub fn chunks_under(&self, document_id: i64, heading: &str) -> Result<Vec<ChunkRecord>> {
+    pub fn chunks_under(&self, document_id: DocumentId, heading: &str) -> Result<Vec<ChunkRecord>> {
         let sql = "SELECT id FROM chunks WHERE document_id = ?1 AND heading = ?2 ORDER BY ordinal";
         let mut statement = self.conn.prepare(sql)?;
         let ids = statement
             .query_map(params![document_id, heading], |row| row.get(0))?
-            .collect::<rusqlite::Result<Vec<i64>>>()?;
+            .collect::<rusqlite::Result<Vec<ChunkId>>>()?;
         self.chunks(&ids)
     }
 
     /// The chunk at `ordinal` of a document.
-    pub fn chunk_at(&self, document_id: i64, ordinal: u32) -> Result<Option<ChunkRecord>> {
+    pub fn chunk_at(&self, document_id: DocumentId, ordinal: u32) -> Result<Option<ChunkRecord>> {
         self.one(
             "chunks.document_id = ?1 AND ordinal = ?2",
             params![document_id, ordinal],
@@ -352,25 +354,12 @@ impl IndexReader {
         rows.next()?.map(record).transpose()
     }
 
-    /// The documents selected by a condition on the `documents`/`sources` columns (see retrieval's
-    /// filters).
-    pub fn documents_where(&self, condition: &str, values: &[String]) -> Result<IdSet> {
-        let sql = format!(
-            "SELECT documents.id FROM documents JOIN sources ON sources.id = source_id
-             WHERE status = 'indexed' AND {condition}"
-        );
-        let mut statement = self.conn.prepare(&sql)?;
-        let rows = statement.query_map(rusqlite::params_from_iter(values), |row| {
-            row.get::<_, i64>(0)
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
     /// Row ids of the chunks of these documents.
-    pub fn chunks_of(&self, documents: &IdSet) -> Result<IdSet> {
+    pub fn chunks_of(&self, documents: &IdSet<DocumentId>) -> Result<IdSet<ChunkId>> {
         let mut statement = self.conn.prepare("SELECT id, document_id FROM chunks")?;
-        let rows =
-            statement.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        let rows = statement.query_map([], |row| {
+            Ok((row.get::<_, ChunkId>(0)?, row.get::<_, DocumentId>(1)?))
+        })?;
         let mut set = IdSet::default();
         for row in rows {
             let (id, document) = row?;
@@ -384,25 +373,25 @@ impl IndexReader {
     /// Chunk → its document, for those of these chunks that exist.
     pub fn documents_of<S: BuildHasher + Default>(
         &self,
-        chunks: &[i64],
-    ) -> Result<HashMap<i64, i64, S>> {
+        chunks: &[ChunkId],
+    ) -> Result<HashMap<ChunkId, DocumentId, S>> {
         let sql = "SELECT id, document_id FROM chunks
              WHERE id IN (SELECT value FROM json_each(?1))";
         let mut statement = self.conn.prepare_cached(sql)?;
-        let rows = statement.query_map([serde_json::Value::from(chunks).to_string()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
+        let rows =
+            statement.query_map([json_list(chunks)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// All chunks of these documents, by row ids: document, then chunk. Ordered by document, and in
     /// file order.
-    pub fn chunks_by_document(&self, documents: &[i64]) -> Result<Vec<(i64, i64)>> {
+    pub fn chunks_by_document(
+        &self,
+        documents: &[DocumentId],
+    ) -> Result<Vec<(DocumentId, ChunkId)>> {
         let mut statement = self.conn.prepare_cached(CHUNKS_BY_DOCUMENT)?;
-        let rows = statement
-            .query_map([serde_json::Value::from(documents).to_string()], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?;
+        let rows =
+            statement.query_map([json_list(documents)], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -416,7 +405,7 @@ impl IndexReader {
     }
 
     /// Text and number of tokens of the chunks with these row ids.
-    pub fn texts_and_tokens(&self, chunks: &[i64]) -> Result<Vec<(String, usize)>> {
+    pub fn texts_and_tokens(&self, chunks: &[ChunkId]) -> Result<Vec<(String, usize)>> {
         let mut statement = self
             .conn
             .prepare_cached("SELECT text, tokens FROM chunks WHERE id = ?1")?;
@@ -431,9 +420,9 @@ impl IndexReader {
     }
 
     /// Row ids of all chunks.
-    pub fn all_chunk_ids(&self) -> Result<IdSet> {
+    pub fn all_chunk_ids(&self) -> Result<IdSet<ChunkId>> {
         let mut statement = self.conn.prepare("SELECT id FROM chunks")?;
-        let rows = statement.query_map([], |row| row.get::<_, i64>(0))?;
+        let rows = statement.query_map([], |row| row.get::<_, ChunkId>(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -465,7 +454,7 @@ impl IndexReader {
     }
 
     /// Heading path and text of one chunk: its embedding input.
-    pub fn embedding_text(&self, id: i64) -> Result<Option<(HeadingPath, String)>> {
+    pub fn embedding_text(&self, id: ChunkId) -> Result<Option<(HeadingPath, String)>> {
         let mut statement = self
             .conn
             .prepare_cached("SELECT heading, text FROM chunks WHERE id = ?1")?;
@@ -484,7 +473,7 @@ impl IndexReader {
     /// Passes the embedding input of every chunk to the callback, with its recorded hash.
     pub fn each_text(
         &self,
-        mut take: impl FnMut(i64, &HeadingPath, &str, Sha256) -> Result<()>,
+        mut take: impl FnMut(ChunkId, &HeadingPath, &str, Sha256) -> Result<()>,
     ) -> Result<()> {
         let mut statement = self
             .conn
@@ -505,7 +494,7 @@ impl IndexReader {
 
     /// Row ids of documents whose lexical entry changed after `generation`, and of documents
     /// removed after it.
-    pub fn lexical_changes(&self, generation: i64) -> Result<(Vec<i64>, Vec<i64>)> {
+    pub fn lexical_changes(&self, generation: i64) -> Result<(Vec<DocumentId>, Vec<DocumentId>)> {
         Ok((
             self.document_ids_after(
                 generation,
@@ -516,14 +505,14 @@ impl IndexReader {
     }
 
     /// The document ids that a query returns for a generation.
-    fn document_ids_after(&self, generation: i64, sql: &str) -> Result<Vec<i64>> {
+    fn document_ids_after(&self, generation: i64, sql: &str) -> Result<Vec<DocumentId>> {
         let mut statement = self.conn.prepare(sql)?;
         let rows = statement.query_map([generation], |row| row.get(0))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// One document, as needed for lexical search; `None` when it is skipped or gone.
-    pub fn lexical_source(&self, id: i64) -> Result<Option<LexicalSource>> {
+    pub fn lexical_source(&self, id: DocumentId) -> Result<Option<LexicalSource>> {
         let found: Option<(String, String, String, String, String)> = self
             .conn
             .prepare_cached(
@@ -594,7 +583,7 @@ impl IndexReader {
         &self,
         source: &SourceName,
         path: &RelPath,
-    ) -> Result<Option<(i64, Option<Sha256>)>> {
+    ) -> Result<Option<(DocumentId, Option<Sha256>)>> {
         let found = self
             .conn
             .prepare_cached(
@@ -653,7 +642,8 @@ pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
     let mut statement = conn.prepare("SELECT id, text, text_sha256, heading FROM chunks")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let (id, text, sha256): (i64, String, [u8; 32]) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let (id, text, sha256): (ChunkId, String, [u8; 32]) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
         if Sha256::of(text.as_bytes()) != Sha256::from_bytes(sha256) {
             return Ok(Some(format!(
                 "the text of chunk {id} is not what was written"
@@ -669,6 +659,7 @@ pub(super) fn damage(conn: &Connection) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::RowId as _;
 
     fn reader() -> IndexReader {
         let conn = Connection::open_in_memory().unwrap();
@@ -691,8 +682,13 @@ mod tests {
             let values = params![id, document, ordinal];
             reader.conn.execute(sql, values).unwrap();
         }
-        let found = reader.chunks_by_document(&[7, 5]).unwrap();
-        assert_eq!(found, [(5, 4), (5, 5), (5, 3), (7, 2), (7, 1)]);
+        let documents = [7, 5].map(DocumentId::from_row);
+        let found = reader.chunks_by_document(&documents).unwrap();
+        let rows: Vec<(i64, i64)> = found
+            .iter()
+            .map(|(document, chunk)| (document.row(), chunk.row()))
+            .collect();
+        assert_eq!(rows, [(5, 4), (5, 5), (5, 3), (7, 2), (7, 1)]);
     }
 
     #[test]

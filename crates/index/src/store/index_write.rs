@@ -14,6 +14,7 @@ use super::error::Result;
 use super::index_checks::{KNOWN_COLUMNS, known_document};
 use super::record::{ChunkRow, DocumentRow, LinkRow};
 use super::{Database, checkpoint, new_commit_id, open_write};
+use crate::ids::{ChunkId, DocumentId, RowId as _, SourceId};
 use local_agent_files::sandbox::Disks;
 use local_agent_text::types::{CommitId, FileStamp, Sha256, SourceName};
 
@@ -30,14 +31,14 @@ const CHECKPOINT_PAGES: i64 = 32_768;
 pub struct IndexWriter {
     conn: Connection,
     /// Complete scans that are not written yet: source, its row id, start time, disks.
-    scans: Vec<(SourceName, i64, i64, Disks)>,
+    scans: Vec<(SourceName, SourceId, i64, Disks)>,
 }
 
 /// The index's data on one file before a run.
 #[derive(Debug, Clone)]
 pub struct KnownDocument {
     /// Row id.
-    pub id: i64,
+    pub id: DocumentId,
     /// What the file system reported when the file was last checked.
     pub stamp: FileStamp,
     /// `indexed` or the reason for skipping.
@@ -61,9 +62,9 @@ pub struct Batch {
     pub documents: Vec<DocumentRow>,
     /// Files with the same bytes but a changed stamp: row id and new stamp. Does not cause a
     /// publication by itself.
-    pub restamped: Vec<(i64, FileStamp)>,
+    pub restamped: Vec<(DocumentId, FileStamp)>,
     /// Removed files: row ids.
-    pub removed: Vec<i64>,
+    pub removed: Vec<DocumentId>,
 }
 
 /// The result of a publishing transaction.
@@ -87,7 +88,7 @@ impl IndexWriter {
     }
 
     /// The row ids of sources (name, root, kind), created or updated in one transaction.
-    pub fn sources(&mut self, sources: &[(&SourceName, &str, &str)]) -> Result<Vec<i64>> {
+    pub fn sources(&mut self, sources: &[(&SourceName, &str, &str)]) -> Result<Vec<SourceId>> {
         let tx = self
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -100,7 +101,7 @@ impl IndexWriter {
     }
 
     /// Start time of the last complete scan of a source, nanoseconds since 1970; 0 = never.
-    pub fn last_scan(&self, source_id: i64) -> Result<i64> {
+    pub fn last_scan(&self, source_id: SourceId) -> Result<i64> {
         Ok(self.conn.query_row(
             "SELECT scanned_ns FROM sources WHERE id = ?1",
             [source_id],
@@ -110,7 +111,13 @@ impl IndexWriter {
 
     /// Records that a scan started at `began_ns` saw the whole source, on these disks. See
     /// [`Self::remember_scans`].
-    pub fn scanned(&mut self, source: &SourceName, source_id: i64, began_ns: i64, disks: Disks) {
+    pub fn scanned(
+        &mut self,
+        source: &SourceName,
+        source_id: SourceId,
+        began_ns: i64,
+        disks: Disks,
+    ) {
         self.scans
             .push((source.clone(), source_id, began_ns, disks));
     }
@@ -139,7 +146,7 @@ impl IndexWriter {
     }
 
     /// The recorded data of a source's files, by path.
-    pub fn known(&self, source_id: i64) -> Result<KnownDocuments> {
+    pub fn known(&self, source_id: SourceId) -> Result<KnownDocuments> {
         let mut statement = self.conn.prepare(&format!(
             "SELECT {KNOWN_COLUMNS} FROM documents WHERE source_id = ?1"
         ))?;
@@ -149,14 +156,12 @@ impl IndexWriter {
 
     /// Row ids of all documents whose source is not in `names`: sources removed from the
     /// configuration.
-    pub fn of_other_sources(&self, names: &[SourceName]) -> Result<Vec<i64>> {
+    pub fn of_other_sources(&self, names: &[SourceName]) -> Result<Vec<DocumentId>> {
         let known: HashSet<&str> = names.iter().map(SourceName::as_str).collect();
         let mut statement = self
             .conn
             .prepare("SELECT documents.id, sources.name FROM documents JOIN sources ON sources.id = source_id")?;
-        let rows = statement.query_map([], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-        })?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)))?;
         let mut ids = Vec::new();
         for row in rows {
             let (id, name) = row?;
@@ -259,8 +264,8 @@ impl IndexWriter {
 }
 
 /// The row id of one source, created or updated.
-fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Result<i64> {
-    let known: Option<(i64, String, String)> = tx
+fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Result<SourceId> {
+    let known: Option<(SourceId, String, String)> = tx
         .query_row(
             "SELECT id, root, kind FROM sources WHERE name = ?1",
             [name.as_str()],
@@ -281,7 +286,7 @@ fn source(tx: &Transaction<'_>, name: &SourceName, root: &str, kind: &str) -> Re
                 "INSERT INTO sources (name, root, kind) VALUES (?1, ?2, ?3)",
                 params![name.as_str(), root, kind],
             )?;
-            Ok(tx.last_insert_rowid())
+            Ok(SourceId::from_row(tx.last_insert_rowid()))
         }
     }
 }
@@ -314,7 +319,7 @@ fn next_generation(tx: &Transaction<'_>) -> Result<i64> {
     Ok(generation)
 }
 
-fn restamp(tx: &Transaction<'_>, id: i64, stamp: &FileStamp) -> Result<()> {
+fn restamp(tx: &Transaction<'_>, id: DocumentId, stamp: &FileStamp) -> Result<()> {
     tx.prepare_cached(
         "UPDATE documents SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5 WHERE id = ?1",
     )?
@@ -330,7 +335,12 @@ fn restamp(tx: &Transaction<'_>, id: i64, stamp: &FileStamp) -> Result<()> {
 
 /// Deletes one document with all its dependent rows; returns the number of deleted chunks. The
 /// targets of its links are added to `moved`.
-fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut Targets) -> Result<usize> {
+fn remove(
+    tx: &Transaction<'_>,
+    id: DocumentId,
+    generation: i64,
+    moved: &mut Targets,
+) -> Result<usize> {
     moved.extend(link_set(tx, id)?.into_iter().map(|(target, _)| target));
     let chunks = tx
         .prepare_cached("DELETE FROM chunks WHERE document_id = ?1")?
@@ -338,7 +348,7 @@ fn remove(tx: &Transaction<'_>, id: i64, generation: i64, moved: &mut Targets) -
     tx.prepare_cached("DELETE FROM documents WHERE id = ?1")?
         .execute([id])?;
     tx.prepare_cached("INSERT INTO removed (gen, document_id) VALUES (?1, ?2)")?
-        .execute([generation, id])?;
+        .execute((generation, id))?;
     Ok(chunks)
 }
 
@@ -384,10 +394,10 @@ fn put_document(
     tx: &Transaction<'_>,
     document: &DocumentRow,
     generation: i64,
-) -> Result<(i64, bool)> {
+) -> Result<(DocumentId, bool)> {
     // Without `RETURNING`: SQLite treats it like a trigger, and a statement with a trigger copies
     // every page it touches, so that it can undo the change.
-    let known: Option<i64> = tx
+    let known: Option<DocumentId> = tx
         .prepare_cached("SELECT id FROM documents WHERE source_id = ?1 AND rel_path = ?2")?
         .query_row(params![document.source_id, document.path.as_str()], |row| {
             row.get(0)
@@ -428,11 +438,14 @@ fn put_document(
         document.note_date,
         generation,
     ])?;
-    Ok(known.map_or_else(|| (tx.last_insert_rowid(), true), |id| (id, false)))
+    Ok(match known {
+        Some(id) => (id, false),
+        None => (DocumentId::from_row(tx.last_insert_rowid()), true),
+    })
 }
 
 /// The links of a document: (target key, text).
-fn link_set(tx: &Transaction<'_>, id: i64) -> Result<HashSet<(String, String)>> {
+fn link_set(tx: &Transaction<'_>, id: DocumentId) -> Result<HashSet<(String, String)>> {
     let mut statement =
         tx.prepare_cached("SELECT target_key, text FROM links WHERE document_id = ?1")?;
     let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -451,7 +464,7 @@ fn touch_targets(tx: &Transaction<'_>, target_keys: Targets, generation: i64) ->
     Ok(())
 }
 
-fn add_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow) -> Result<()> {
+fn add_links_and_tags(tx: &Transaction<'_>, id: DocumentId, document: &DocumentRow) -> Result<()> {
     let mut link = tx.prepare_cached(
         "INSERT INTO links (document_id, kind, target, target_key, anchor, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
@@ -474,7 +487,7 @@ fn add_links_and_tags(tx: &Transaction<'_>, id: i64, document: &DocumentRow) -> 
 }
 
 /// The rows of a document's chunks by key.
-fn chunk_ids(tx: &Transaction<'_>, document_id: i64) -> Result<HashMap<[u8; 16], i64>> {
+fn chunk_ids(tx: &Transaction<'_>, document_id: DocumentId) -> Result<HashMap<[u8; 16], ChunkId>> {
     Ok(tx
         .prepare_cached("SELECT key, id FROM chunks WHERE document_id = ?1")?
         .query_map([document_id], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -484,12 +497,12 @@ fn chunk_ids(tx: &Transaction<'_>, document_id: i64) -> Result<HashMap<[u8; 16],
 /// Replaces the chunks of a document: an unchanged key keeps its row.
 fn replace_chunks(
     tx: &Transaction<'_>,
-    id: i64,
+    id: DocumentId,
     chunks: &[ChunkRow],
-    mut old: HashMap<[u8; 16], i64>,
+    mut old: HashMap<[u8; 16], ChunkId>,
     generation: i64,
 ) -> Result<Published> {
-    let kept: Vec<Option<i64>> = chunks
+    let kept: Vec<Option<ChunkId>> = chunks
         .iter()
         .map(|chunk| old.remove(chunk.key.as_bytes()))
         .collect();

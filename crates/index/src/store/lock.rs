@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::error::Result;
 use local_agent_files::state::{self, StateDirectory};
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
@@ -194,7 +194,7 @@ fn taken(path: &Path, file: &mut File) -> Failure {
         ErrorCode::Locked,
         format!("{} is held by {}", path.display(), read_holder(file)),
     )
-    .with_hint(WAIT_FOR_JOB)
+    .with_fix(Fix::WaitForJob, WAIT_FOR_JOB)
 }
 
 #[cfg(test)]

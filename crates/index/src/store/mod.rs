@@ -12,7 +12,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, FileControl, OpenFlags};
 
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 use local_agent_files::state::{self, StateDirectory, to_move_aside};
 use local_agent_text::types::CommitId;
@@ -21,6 +21,7 @@ use filesystem::Journal;
 
 mod ancestor;
 mod begun;
+mod conditions;
 mod day_in_path;
 mod disks;
 mod durable;
@@ -35,10 +36,12 @@ mod index_write;
 mod lock;
 mod record;
 mod replace;
-mod strangers;
+mod row_ids;
+mod schema_check;
 
 pub use ancestor::{holds_ancestors_memory, import_ancestor};
 pub use begun::BEGIN_ANEW;
+pub use conditions::DocumentCondition;
 pub use durable::{Durable, Head, MemoryLink, MemoryRow};
 pub use embeddings::{EmbeddingStore, Inputs, Pruned, StoredEmbedding};
 pub use error::{Result, StoreError};
@@ -57,7 +60,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(20);
 /// again, and a reader that takes minutes must not delay a job.
 const CHECKPOINT_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The hint of a failure that does not know which database is damaged; see [`Database::blame`].
+/// The command of [`Fix::FindDamage`]; see [`Database::blame`].
 const SOMETHING_DAMAGED: &str = "local-agent doctor";
 
 /// The advice if a file cannot be written.
@@ -147,13 +150,13 @@ impl Database {
     /// is damaged.
     #[must_use]
     pub fn blame(self, error: impl Into<Failure>) -> Failure {
-        let mut failure = error.into();
+        let failure: Failure = error.into();
         // The advice for lost durable memory depends on its location, which `doctor` reports.
         if self != Self::Durable
             && failure.code == ErrorCode::DbCorrupt
-            && failure.hint.as_deref() == Some(SOMETHING_DAMAGED)
+            && failure.fix == Fix::FindDamage
         {
-            failure.hint = Some(format!("{} --rebuild", self.job()));
+            return failure.with_command(format!("{} --rebuild", self.job()));
         }
         failure
     }
@@ -231,7 +234,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
                 path.display()
             ),
         )
-        .with_hint("local-agent doctor")
+        .with_command("local-agent doctor")
     })
 }
 
@@ -258,7 +261,7 @@ fn split(path: &Path) -> Result<(&Path, &str)> {
             ErrorCode::ConfigError,
             format!("{} names no file", path.display()),
         )
-        .with_hint("local-agent config show")
+        .with_command("local-agent config show")
         .into()),
     }
 }
@@ -284,11 +287,11 @@ pub fn refuse_unless_ours(path: &Path, database: Database, found: &FoundDatabase
                  it was not touched"
             ),
         )
-        .with_hint(database.way_out(path, (*application_id, *version) == (0, 1)))
+        .with_command(database.way_out(path, (*application_id, *version) == (0, 1)))
         .into()),
         FoundDatabase::NotADatabase => {
             Err(Failure::new(ErrorCode::DbCorrupt, format!("{shown} is not a SQLite database; it was not touched"))
-                .with_hint(database.way_out(path, false))
+                .with_command(database.way_out(path, false))
                 .into())
         }
     }
@@ -305,7 +308,9 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     let found = examine(path, database)?;
     refuse_unless_ours(path, database, &found)?;
     if let (FoundDatabase::Older(version), Database::Durable) = (&found, database) {
-        return Err(older(path, *version).with_hint("local-agent doctor").into());
+        return Err(older(path, *version)
+            .with_command("local-agent doctor")
+            .into());
     }
     if let (FoundDatabase::Older(_), Database::Index) = (&found, database) {
         remove_all(path)?;
@@ -319,13 +324,13 @@ fn open_write_with(path: &Path, database: Database, journal: Journal) -> Result<
     conn.busy_timeout(BUSY_TIMEOUT)?;
     // A confined process has no folder for temporary files.
     conn.pragma_update(None, "temp_store", "memory")?;
-    strangers::trust_nothing(&conn)?;
+    schema_check::trust_nothing(&conn)?;
     // A process that died while creating the file leaves our header and a journal. Reading rolls
     // both back, so the file is empty.
     if table_count(&conn)? == 0 {
         create(&mut conn, database)?;
     }
-    strangers::refuse(&conn, path, database, &found)?;
+    schema_check::refuse(&conn, path, database, &found)?;
     if let (FoundDatabase::Older(_), Database::Embeddings) = (&found, database) {
         migrate(&mut conn)?;
     }
@@ -412,7 +417,7 @@ fn open_read_once(
         // Code that uses the newer tables checks for them first.
         FoundDatabase::Older(_) if database == Database::Embeddings => {}
         FoundDatabase::Older(version) => {
-            return Err(older(path, version).with_hint(database.job()).into());
+            return Err(older(path, version).with_command(database.job()).into());
         }
         _ => {}
     }
@@ -455,8 +460,8 @@ fn open_read_once(
     };
     // A confined process has no folder for temporary files, and sorting would create one.
     conn.pragma_update(None, "temp_store", "memory")?;
-    strangers::trust_nothing(&conn)?;
-    strangers::refuse(&conn, &path, database, &found)?;
+    schema_check::trust_nothing(&conn)?;
+    schema_check::refuse(&conn, &path, database, &found)?;
     // Pages are read, not mapped: a mapped page counts as memory of every connection that sees it.
     conn.pragma_update(None, "mmap_size", 0_i64)?;
     keep_plans(&conn)?;

@@ -1,5 +1,6 @@
 //! The output of the `index` job for one file, ready to be written.
 
+use crate::ids::SourceId;
 use local_agent_files::sandbox::NOTE_EXTENSIONS;
 use local_agent_text::types::{
     ByteSpan, ChunkKey, FileStamp, LineSpan, RelPath, Sha256, SkipReason,
@@ -9,7 +10,7 @@ use local_agent_text::types::{
 #[derive(Debug, Clone)]
 pub struct DocumentRow {
     /// Row id of its source.
-    pub source_id: i64,
+    pub source_id: SourceId,
     /// Its path below the source's root.
     pub path: RelPath,
     /// What the file system reported when the file was read.

@@ -119,7 +119,7 @@ pub(super) fn read_error(path: &Path, error: &io::Error) -> Failure {
             ErrorCode::DbError,
             format!("`{}` could not be read: {error}.", path.display()),
         )
-        .with_hint("local-agent doctor")
+        .with_command("local-agent doctor")
     })
 }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::manifest::Manifest;
 use super::segment::Segment;
 use super::{MatrixStamp, corrupt, disk, quant};
+use crate::ids::ChunkId;
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::Result;
 use local_agent_text::types::ChunkKey;
@@ -93,7 +94,7 @@ impl Matrix {
     }
 
     /// Chunk id and key of every live row, in stored order. In a sound matrix no key occurs twice.
-    pub fn rows(&self) -> impl Iterator<Item = (i64, ChunkKey)> + '_ {
+    pub fn rows(&self) -> impl Iterator<Item = (ChunkId, ChunkKey)> + '_ {
         self.segments.iter().flat_map(|segment| {
             let live = (0..segment.entry.rows).filter(|row| segment.is_live(*row));
             live.map(|row| (segment.id(row), segment.key(row)))

@@ -37,6 +37,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ids::ChunkId;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, CommitId, Fingerprint};
 
@@ -70,7 +71,7 @@ pub struct MatrixStamp {
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     /// The chunk's row id in the index, which filters refer to.
-    pub chunk_id: i64,
+    pub chunk_id: ChunkId,
     /// The chunk's identity; at most one live row has it.
     pub key: ChunkKey,
     /// `dim` finite numbers of Euclidean length 1 (within 10⁻³).
@@ -81,7 +82,7 @@ pub struct Row<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VectorHit {
     /// The chunk's row id when the matrix was made.
-    pub chunk_id: i64,
+    pub chunk_id: ChunkId,
     /// The key that the chunk with that id must have.
     pub key: ChunkKey,
     /// Cosine of query and row, −1 to 1, computed from the half-precision copy of the row.
@@ -129,7 +130,7 @@ pub fn write_beside(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
 
 /// The failure for a damaged projection: `embed` rebuilds it from the database.
 fn corrupt(message: impl Into<String>) -> Failure {
-    Failure::new(ErrorCode::DbCorrupt, message).with_hint("local-agent embed")
+    Failure::new(ErrorCode::DbCorrupt, message).with_command("local-agent embed")
 }
 
 /// The failure for a projection in a later format.

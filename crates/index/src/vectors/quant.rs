@@ -43,7 +43,7 @@ pub(super) fn check_row(vector: &[f32], dim: usize) -> Result<()> {
 
 /// The failure for a vector that cannot be a row.
 fn refused_row(why: String) -> Result<()> {
-    Err(Failure::new(ErrorCode::EmbedError, why).with_hint("local-agent embed --rebuild"))
+    Err(Failure::new(ErrorCode::EmbedError, why).with_command("local-agent embed --rebuild"))
 }
 
 /// Euclidean length, summed in double precision in a fixed order.

@@ -11,9 +11,10 @@ use super::kernels::Kernel;
 use super::quant::{self, QuantQuery};
 use super::segment::Segment;
 use super::{Matrix, VectorHit, corrupt};
+use crate::ids::{ChunkId, IdSet};
 use crate::search_load::threads_of_a_search;
 use local_agent_text::error::{ErrorCode, Failure, Result};
-use local_agent_text::types::{ChunkKey, IdSet};
+use local_agent_text::types::ChunkKey;
 
 /// Number of rows whose products are computed before any of them is examined.
 const BATCH: usize = 256;
@@ -96,7 +97,7 @@ fn key_of(segments: &[Segment], c: &ScanCandidate) -> Option<ChunkKey> {
 struct Pass<'a> {
     segments: &'a [Segment],
     query: QuantQuery,
-    filter: Option<&'a IdSet>,
+    filter: Option<&'a IdSet<ChunkId>>,
     kernel: Kernel,
     limit: usize,
 }
@@ -187,7 +188,7 @@ impl Matrix {
         &self,
         query: &[f32],
         k: usize,
-        filter: Option<&IdSet>,
+        filter: Option<&IdSet<ChunkId>>,
     ) -> Result<Vec<VectorHit>> {
         self.search_with(Kernel::best(), query, k, filter)
     }
@@ -199,7 +200,7 @@ impl Matrix {
         kernel: Kernel,
         query: &[f32],
         k: usize,
-        filter: Option<&IdSet>,
+        filter: Option<&IdSet<ChunkId>>,
     ) -> Result<Vec<VectorHit>> {
         let norm = check_query(query, self.stamp().dim)?;
         if k == 0 || self.is_empty() || filter.is_some_and(IdSet::is_empty) {
@@ -223,7 +224,7 @@ impl Matrix {
 
     /// The chunks of at most `most` live rows, and their vectors. The choice depends only on the
     /// keys, not on how the rows were added to the matrix.
-    pub fn sample(&self, most: usize) -> Vec<(i64, Vec<f32>)> {
+    pub fn sample(&self, most: usize) -> Vec<(ChunkId, Vec<f32>)> {
         let mut halves = Vec::new();
         let read = |(_, segment, row): (ChunkKey, &Segment, usize)| {
             let mut vector = Vec::new();
@@ -237,7 +238,7 @@ impl Matrix {
     }
 
     /// The chunks of at most `most` live rows, chosen as by [`Self::sample`].
-    pub fn sample_ids(&self, most: usize) -> Vec<i64> {
+    pub fn sample_ids(&self, most: usize) -> Vec<ChunkId> {
         self.with_smallest_keys(most)
             .into_iter()
             .map(|(_, segment, row)| segment.id(row))
@@ -379,7 +380,7 @@ pub(super) fn check_query(query: &[f32], dim: usize) -> Result<f64> {
             "The query's vector has {} dimensions where the matrix has {dim}.",
             query.len()
         ))
-        .map_err(|f| f.with_hint("local-agent embed"));
+        .map_err(|f| f.with_command("local-agent embed"));
     }
     let norm = quant::norm(query);
     if !norm.is_finite() || norm <= f64::from(f32::MIN_POSITIVE) {

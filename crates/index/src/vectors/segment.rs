@@ -24,6 +24,7 @@ use super::map::Mapped;
 use super::quant::{self, stride};
 use super::tombstones::Tombstones;
 use super::{Row, corrupt, disk, manifest, newer};
+use crate::ids::{ChunkId, RowId as _};
 use local_agent_files::state::StateDirectory;
 use local_agent_text::error::{Failure, Result};
 use local_agent_text::types::{ChunkKey, Sha256};
@@ -126,7 +127,7 @@ impl Builder {
     pub(super) fn push(&mut self, row: &Row<'_>) {
         let [keys, ids, codes, scales, halves] = &mut self.sections;
         keys.extend_from_slice(row.key.as_bytes());
-        ids.extend_from_slice(&row.chunk_id.to_le_bytes());
+        ids.extend_from_slice(&row.chunk_id.row().to_le_bytes());
         scales.extend_from_slice(&quant::push_codes(row.vector, codes).to_le_bytes());
         quant::push_halves(row.vector, halves);
         self.rows += 1;
@@ -255,12 +256,12 @@ impl Segment {
     }
 
     /// The chunk id of `row`.
-    pub(super) fn id(&self, row: usize) -> i64 {
-        i64::from_le_bytes(first(self.cell(IDS, row)))
+    pub(super) fn id(&self, row: usize) -> ChunkId {
+        ChunkId::from_row(i64::from_le_bytes(first(self.cell(IDS, row))))
     }
 
     /// The live row of the chunk `id`.
-    pub(super) fn row_of(&self, id: i64) -> Option<usize> {
+    pub(super) fn row_of(&self, id: ChunkId) -> Option<usize> {
         let order = self.by_id.get_or_init(|| {
             let rows = u32::try_from(self.entry.rows).unwrap_or(u32::MAX);
             let mut order: Vec<u32> = (0..rows)

@@ -2,12 +2,12 @@
 
 use super::matrix::Matrix;
 use super::quant;
-use local_agent_text::types::IdSet;
+use crate::ids::{ChunkId, IdSet};
 
 impl Matrix {
     /// The mean of the live vectors of these chunks, scaled to length 1. `None` if none of them has
     /// a vector, or they cancel out.
-    pub fn mean_of(&self, chunks: &IdSet) -> Option<Vec<f32>> {
+    pub fn mean_of(&self, chunks: &IdSet<ChunkId>) -> Option<Vec<f32>> {
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
         let mut sum = vec![0.0_f32; self.stamp().dim];
         for segment in &self.segments {

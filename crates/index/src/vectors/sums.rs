@@ -8,6 +8,7 @@ use super::Matrix;
 use super::quant;
 use super::scan::check_query;
 use super::segment::Segment;
+use crate::ids::ChunkId;
 use local_agent_text::error::Result;
 
 /// The sum of the vectors of some rows.
@@ -37,10 +38,10 @@ impl Matrix {
     }
 
     /// The sum of the rows of each group of chunk ids. Ids without a row are ignored.
-    pub fn sums_of(&self, groups: &[Vec<i64>]) -> Vec<VectorSum> {
+    pub fn sums_of(&self, groups: &[Vec<ChunkId>]) -> Vec<VectorSum> {
         let places = self.places(groups);
         let (mut halves, mut vector) = (Vec::new(), Vec::new());
-        let mut sum_of = |group: &Vec<i64>| {
+        let mut sum_of = |group: &Vec<ChunkId>| {
             let mut sum = vec![0.0; self.stamp().dim];
             for (segment, row) in group.iter().filter_map(|id| places.get(id)) {
                 quant::read_halves(segment.halves(*row), &mut halves, &mut vector);
@@ -53,7 +54,7 @@ impl Matrix {
     }
 
     /// The positions of the rows of these chunks.
-    fn places(&self, groups: &[Vec<i64>]) -> HashMap<i64, (&Segment, usize), RandomState> {
+    fn places(&self, groups: &[Vec<ChunkId>]) -> HashMap<ChunkId, (&Segment, usize), RandomState> {
         let mut places = HashMap::default();
         for segment in &self.segments {
             for id in groups.iter().flatten() {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use local_agent_text::types::IdSet;
+use crate::ids::{ChunkId, IdSet, RowId as _};
 
 /// SplitMix64 (public-domain constants by S. Vigna): the same numbers on every machine.
 struct Rng(u64);
@@ -69,7 +69,7 @@ fn add_all(writer: &mut VectorWriter, range: impl Iterator<Item = u64>, dim: usi
     for n in range {
         writer
             .add(&Row {
-                chunk_id: n as i64,
+                chunk_id: id(n as i64),
                 key: key(n),
                 vector: &unit(n, dim),
             })
@@ -88,8 +88,12 @@ fn open(dir: &Path) -> Matrix {
     Matrix::open(dir).unwrap().unwrap()
 }
 
+fn id(row: i64) -> ChunkId {
+    ChunkId::from_row(row)
+}
+
 fn ids(hits: &[VectorHit]) -> Vec<i64> {
-    hits.iter().map(|h| h.chunk_id).collect()
+    hits.iter().map(|h| h.chunk_id.row()).collect()
 }
 
 fn files(dir: &Path) -> Vec<PathBuf> {
@@ -138,12 +142,12 @@ fn rows_and_stamp_round_trip() {
     assert_eq!((matrix.len(), matrix.is_empty()), (50, false));
     assert_eq!(
         matrix.rows().collect::<Vec<_>>(),
-        (0..50).map(|n| (n as i64, key(n))).collect::<Vec<_>>()
+        (0..50).map(|n| (id(n as i64), key(n))).collect::<Vec<_>>()
     );
     matrix.verify().unwrap();
     for n in 0..50 {
         let best = matrix.search(&unit(n, 31), 1, None).unwrap()[0];
-        assert_eq!((best.chunk_id, best.key), (n as i64, key(n)));
+        assert_eq!((best.chunk_id, best.key), (id(n as i64), key(n)));
         assert!((best.score - 1.0).abs() < 1e-5 && best.score <= 1.0);
     }
 }
@@ -206,7 +210,7 @@ fn search_finds_what_brute_force_finds() {
     for (n, vector) in rows.iter().enumerate() {
         writer
             .add(&Row {
-                chunk_id: n as i64,
+                chunk_id: id(n as i64),
                 key: key(n as u64),
                 vector,
             })
@@ -226,7 +230,7 @@ fn search_finds_what_brute_force_finds() {
         let hits = matrix.search(&query, k, None).unwrap();
         assert!(hits.is_sorted_by(|a, b| a.score >= b.score));
         for hit in &hits {
-            let truth = quant::dot(&query, &rows[hit.chunk_id as usize]);
+            let truth = quant::dot(&query, &rows[hit.chunk_id.row() as usize]);
             assert!(
                 (f64::from(hit.score) - truth).abs() < 1e-4,
                 "{} is not {truth}",
@@ -234,7 +238,7 @@ fn search_finds_what_brute_force_finds() {
             );
         }
         for (id, score) in &exact[..k] {
-            if hits.iter().any(|h| h.chunk_id == *id) {
+            if hits.iter().any(|h| h.chunk_id.row() == *id) {
                 found += 1;
             } else {
                 // Half floats may swap near ties at the cut; the 8-bit pass must lose nothing.
@@ -255,7 +259,11 @@ fn the_cosine_of_a_mean_is_that_of_the_rows_it_was_taken_of() {
     let matrix = rebuilt(dir.path(), 300, 32);
     let query = unit(9_999, 32);
     let groups = [vec![7], vec![3, 250, 12], vec![], vec![5_000]];
-    let sums = matrix.sums_of(&groups);
+    let rows: Vec<Vec<ChunkId>> = groups
+        .iter()
+        .map(|group| group.iter().copied().map(id).collect())
+        .collect();
+    let sums = matrix.sums_of(&rows);
     let found = matrix.cosines_of_sums(&query, sums.iter()).unwrap();
     assert!(matrix.cosines_of_sums(&query[1..], sums.iter()).is_err());
     assert_eq!(found[2..], [None, None]);
@@ -280,7 +288,7 @@ fn a_sample_does_not_depend_on_how_the_rows_came_in() {
         for n in part {
             writer
                 .add(&Row {
-                    chunk_id: n as i64,
+                    chunk_id: id(n as i64),
                     key: key(n),
                     vector: &unit(n, 32),
                 })
@@ -325,7 +333,7 @@ fn equal_scores_are_ordered_by_key_however_many_there_are() {
     for n in (0..500u64).rev() {
         writer
             .add(&Row {
-                chunk_id: n as i64,
+                chunk_id: id(n as i64),
                 key: key(n),
                 vector: &[0.5; 4],
             })
@@ -349,7 +357,7 @@ fn two_threads_find_what_one_finds() {
     for (hit, (_, score)) in hits.iter().zip(exact) {
         assert!((f64::from(hit.score) - score).abs() < 1e-3);
     }
-    let far: IdSet = [3, 69_999].into_iter().collect();
+    let far: IdSet<ChunkId> = [3, 69_999].into_iter().map(id).collect();
     let mut both = ids(&matrix.search(&query, 20, Some(&far)).unwrap());
     both.sort_unstable();
     assert_eq!(both, [3, 69_999], "both halves are searched");
@@ -364,7 +372,7 @@ fn w14_a_filter_constrains_before_the_cut() {
     // The farthest rows only: none of them would survive a cut made without the filter.
     let order = brute_force(&query, n, dim, |_| true);
     let worst: Vec<i64> = order.iter().rev().take(12).map(|(id, _)| *id).collect();
-    let filter: IdSet = worst.iter().copied().chain([-5, 1 << 30]).collect();
+    let filter: IdSet<ChunkId> = worst.iter().copied().chain([-5, 1 << 30]).map(id).collect();
     let hits = matrix.search(&query, 10, Some(&filter)).unwrap();
     assert_eq!(
         ids(&hits),
@@ -385,13 +393,13 @@ fn removed_and_replaced_rows_are_not_found() {
     let mut writer = VectorWriter::update(dir.path(), stamp(16, 2)).unwrap();
     writer.remove(key(3));
     writer.remove(key(12345));
-    writer.retain(|id, k| {
-        assert_eq!(*k, key(id as u64));
-        id != 4
+    writer.retain(|chunk, k| {
+        assert_eq!(*k, key(chunk.row() as u64));
+        chunk != id(4)
     });
     writer
         .add(&Row {
-            chunk_id: 1000,
+            chunk_id: id(1000),
             key: key(5),
             vector: &unit(777, 16),
         })
@@ -409,7 +417,7 @@ fn removed_and_replaced_rows_are_not_found() {
         [1000]
     );
     assert!(
-        matrix.rows().all(|(id, _)| id != 5),
+        matrix.rows().all(|(chunk, _)| chunk != id(5)),
         "the old row of a replaced key"
     );
 }
@@ -440,7 +448,7 @@ fn segments_are_rewritten_above_a_quarter_dead_without_changing_scores() {
         after,
         before
             .into_iter()
-            .filter(|h| h.chunk_id != 99)
+            .filter(|h| h.chunk_id != id(99))
             .collect::<Vec<_>>()
     );
     assert_eq!(
@@ -519,10 +527,10 @@ fn s35_readers_never_fail_while_a_writer_publishes() {
                 .unwrap()
                 .with_capacity(4);
             (0..20).filter(|n| n % 3 == round % 3).for_each(|n| {
-                let id = (round * 100 + n) as i64;
+                let chunk = (round * 100 + n) as i64;
                 writer
                     .add(&Row {
-                        chunk_id: id,
+                        chunk_id: id(chunk),
                         key: key(n),
                         vector: &unit(round * 100 + n, 8),
                     })
@@ -556,7 +564,7 @@ fn s32_a_crash_at_any_step_leaves_the_old_state_or_the_new_one() {
         for n in 100..115 {
             crashed |= writer
                 .add(&Row {
-                    chunk_id: n as i64,
+                    chunk_id: id(n as i64),
                     key: key(n),
                     vector: &unit(n, 8),
                 })
@@ -628,7 +636,7 @@ fn s39_unusable_rows_are_refused_and_leave_the_writer_usable() {
     ];
     for vector in bad {
         let refused = failure(writer.add(&Row {
-            chunk_id: 1,
+            chunk_id: id(1),
             key: key(1),
             vector,
         }));
@@ -637,19 +645,22 @@ fn s39_unusable_rows_are_refused_and_leave_the_writer_usable() {
     }
     writer
         .add(&Row {
-            chunk_id: 1,
+            chunk_id: id(1),
             key: key(1),
             vector: &[0.6, 0.8],
         })
         .unwrap();
     let twice = failure(writer.add(&Row {
-        chunk_id: 2,
+        chunk_id: id(2),
         key: key(1),
         vector: &[0.6, 0.8],
     }));
     assert_eq!(twice.code, ErrorCode::EmbedError);
     assert_eq!(writer.publish().unwrap(), 1);
-    assert_eq!(open(dir.path()).rows().collect::<Vec<_>>(), [(1, key(1))]);
+    assert_eq!(
+        open(dir.path()).rows().collect::<Vec<_>>(),
+        [(id(1), key(1))]
+    );
 }
 
 #[test]
@@ -938,11 +949,11 @@ proptest! {
                 model.remove(&key(*n));
             }
             if let Some(m) = step.drop_multiples_of {
-                writer.retain(|id, _| id % m != 0);
+                writer.retain(|chunk, _| chunk.row() % m != 0);
                 model.retain(|_, id| *id % m != 0);
             }
             for n in &step.add {
-                writer.add(&Row { chunk_id: next_id, key: key(*n), vector: &unit(next_id as u64, dim) }).unwrap();
+                writer.add(&Row { chunk_id: id(next_id), key: key(*n), vector: &unit(next_id as u64, dim) }).unwrap();
                 model.insert(key(*n), next_id);
                 next_id += 1;
             }
@@ -952,7 +963,7 @@ proptest! {
             matrix.verify().unwrap();
             prop_assert_eq!(matrix.stamp(), &stamp);
             prop_assert_eq!(matrix.len(), model.len());
-            let rows: BTreeMap<_, _> = matrix.rows().map(|(id, key)| (key, id)).collect();
+            let rows: BTreeMap<_, _> = matrix.rows().map(|(id, key)| (key, id.row())).collect();
             prop_assert_eq!(&rows, &model);
             let query = unit(1 << 40, dim);
             let mut expected: Vec<_> =
@@ -962,7 +973,7 @@ proptest! {
             prop_assert_eq!(hits.len(), model.len());
             for (hit, score) in hits.iter().zip(expected) {
                 prop_assert!((f64::from(hit.score) - score).abs() < 1e-3);
-                prop_assert_eq!(model.get(&hit.key), Some(&hit.chunk_id));
+                prop_assert_eq!(model.get(&hit.key), Some(&hit.chunk_id.row()));
             }
             let named = matrix.segments.iter().map(|s| 1 + usize::from(s.entry.tombstones.is_some())).sum::<usize>();
             prop_assert_eq!(files(dir.path()).len(), named + 1);

@@ -16,6 +16,7 @@ use super::quant;
 use super::segment::{Builder, Segment};
 use super::tombstones::Tombstones;
 use super::{MatrixStamp, Row, check_dim};
+use crate::ids::ChunkId;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::types::{ChunkKey, Sha256};
 
@@ -59,7 +60,7 @@ impl VectorWriter {
                 ErrorCode::EmbedError,
                 "The stored matrix holds vectors of another model, which cannot be mixed with new ones.",
             )
-            .with_hint("local-agent embed --rebuild"));
+            .with_command("local-agent embed --rebuild"));
         }
         Self::start(dir, stamp, matrix.segments)
     }
@@ -148,7 +149,7 @@ impl VectorWriter {
     }
 
     /// Drops every row of the old state for which `keep(chunk_id, key)` is false.
-    pub fn retain(&mut self, mut keep: impl FnMut(i64, &ChunkKey) -> bool) {
+    pub fn retain(&mut self, mut keep: impl FnMut(ChunkId, &ChunkKey) -> bool) {
         for (segment, dead) in &mut self.old {
             for row in 0..segment.entry.rows {
                 if !dead.contains(row) && !keep(segment.id(row), &segment.key(row)) {

@@ -223,7 +223,7 @@ fn may_say_private(matter: &str, tags: &[String]) -> bool {
     has_word(&matter, "private") || tags.iter().any(|tag| has_word(&matter, tag))
 }
 
-/// Whether the text has the word: no letter or digit stands directly before or after it.
+/// Whether the text has the word: no letter or digit is directly before or after it.
 fn has_word(text: &str, word: &str) -> bool {
     !word.is_empty()
         && text.match_indices(word).any(|(at, _)| {

@@ -173,13 +173,13 @@ fn headline(line: &str) -> Option<(u8, &str, impl Iterator<Item = &str>)> {
     let rest = line[stars..].strip_prefix(' ')?;
     let level = u8::try_from(stars.min(DEEPEST)).ok().filter(|l| *l > 0)?;
     let mut title = rest.trim();
-    if let Some((state, behind)) = title.split_once(' ')
+    if let Some((state, after)) = title.split_once(' ')
         && STATES.contains(&state)
     {
-        title = behind.trim_start();
+        title = after.trim_start();
     }
-    if let Some(behind) = title.strip_prefix("[#") {
-        title = behind
+    if let Some(after) = title.strip_prefix("[#") {
+        title = after
             .split_once(']')
             .map_or(title, |(_, rest)| rest.trim_start());
     }

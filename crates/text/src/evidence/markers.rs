@@ -70,7 +70,7 @@ pub fn scan_markers(text: &str) -> Vec<Marker> {
 
 /// The maximum length of a citation's body, in bytes: a path of 4,096 bytes with every byte
 /// percent-encoded, and its headings.
-const LONGEST: usize = 16_384;
+const MAX_BODY_BYTES: usize = 16_384;
 
 /// The next byte at which an opening bracket could be, plain or disguised.
 fn next_candidate(text: &str, from: usize) -> Option<usize> {
@@ -175,7 +175,8 @@ impl Scan<'_> {
         let close = self
             .close
             .at(body, |from| text.get(from..)?.find(']').map(|i| from + i));
-        let Some(close) = close.filter(|close| *close < line && close - body < LONGEST) else {
+        let Some(close) = close.filter(|close| *close < line && close - body < MAX_BODY_BYTES)
+        else {
             let split = close.is_some_and(|close| close - body < 1024);
             let why = if split {
                 "is split over two lines"
@@ -286,7 +287,8 @@ impl Scan<'_> {
         let text = self.text;
         let close = self.quote.at(start, |from| closing_quote(text, from));
         let Some(close) = close.filter(|close| {
-            close - start < LONGEST && !text.get(start..*close).is_some_and(|t| t.contains("\n\n"))
+            close - start < MAX_BODY_BYTES
+                && !text.get(start..*close).is_some_and(|t| t.contains("\n\n"))
         }) else {
             return (
                 colon + 1,
@@ -337,7 +339,7 @@ impl Scan<'_> {
             let (c, next) = next_visible(self.text, end)?;
             end = next;
             if c == ']' && digits > 0 {
-                let why = "names a memory, and memory is no evidence";
+                let why = "names a memory, and memory is not evidence";
                 let other = self.is_index(at) || self.is_link(at, end);
                 return (!other).then_some((end, MarkerKind::LabelLookalike(why)));
             }

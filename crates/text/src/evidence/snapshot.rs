@@ -185,10 +185,10 @@ impl EvidenceSnapshot {
                 ErrorCode::InvalidArgs,
                 format!("This is not an evidence snapshot: {e}."),
             )
-            .with_hint(MAKE_ONE)
+            .with_command(MAKE_ONE)
         })?;
         raw.check()
-            .map_err(|why| Failure::new(ErrorCode::SnapshotTampered, why).with_hint(MAKE_ONE))
+            .map_err(|why| Failure::new(ErrorCode::SnapshotTampered, why).with_command(MAKE_ONE))
     }
 
     /// SHA-256 of the sorted-key JSON of question, labels, keys, sources, paths and whether they

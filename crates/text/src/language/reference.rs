@@ -38,7 +38,7 @@ phrases of a kind the list of a language has; `-` means none.
 - **questions**: words of a question that are not searched for.
 - **dates** and **numbers**: months, weekdays, distant days and written numbers that `ask` reads in
   notes and questions.
-- **units**: names of units that the verifier and `ask` read behind a number. A name that is another
+- **units**: names of units that the verifier and `ask` read after a number. A name that is another
   word in English or in another list is left out.
 - **sentence ends**: abbreviations after which a dot does not always end a sentence.
 

@@ -196,7 +196,7 @@ pub(crate) fn unread_frontmatter(file: &str, state: FrontmatterState) -> Option<
     }
 }
 
-/// Whether the file begins with `---`, which is never closed, and a `key:` line stands above the
+/// Whether the file begins with `---`, which is never closed, and a `key:` line is above the
 /// first blank line.
 fn has_unclosed_keys(file: &str) -> bool {
     let mut lines = file[bom_len(file)..].lines();

@@ -140,7 +140,7 @@ const MOST_LABEL_WORDS: usize = 5;
 const MOST_VALUE_WORDS: usize = 6;
 
 /// Where lines begin that are "label: value", as the one before them is. The first of such lines must
-/// begin its paragraph or stand below the end of a sentence: "nobody thinks that" may go on in them.
+/// begin its paragraph or be below the end of a sentence: "nobody thinks that" may go on in them.
 fn between_labelled_lines(text: &str, range: &Range<usize>) -> Vec<usize> {
     let mut out = Vec::new();
     let mut at = range.start;
@@ -148,7 +148,7 @@ fn between_labelled_lines(text: &str, range: &Range<usize>) -> Vec<usize> {
     for line in text[range.clone()].split_inclusive('\n') {
         let is_labelled = is_labelled(line);
         if is_labelled && is_in_run {
-            // The line break belongs to what is behind it, and so do the quote marks.
+            // The line break belongs to what is after it, and so do the quote marks.
             out.push(at - 1);
         }
         is_in_run = is_labelled && (is_in_run || may_begin);

@@ -49,7 +49,6 @@ macro_rules! text_form {
 mod file;
 mod hash;
 mod heading;
-mod id_set;
 mod label;
 mod path;
 mod span;
@@ -58,7 +57,6 @@ mod spelling;
 pub use file::{FileStamp, SkipReason};
 pub use hash::{ChunkKey, CommitId, Fingerprint, Sha256, to_hex};
 pub use heading::{Heading, HeadingPath};
-pub use id_set::IdSet;
 pub use label::Label;
 pub use path::{RelPath, SourceName};
 pub use span::{ByteSpan, LineSpan};

@@ -44,7 +44,7 @@ fn is_escape(part: &str) -> bool {
 }
 
 /// Makes control, bidirectional, zero-width and tag characters visible; line breaks and tabs stay. So
-/// does a joiner or non-joiner behind a letter of a script that is spelled with them, and behind a
+/// does a joiner or non-joiner after a letter of a script that is spelled with them, and after a
 /// part of an emoji.
 pub fn visible(text: &str) -> String {
     if !text.contains(is_hidden) {
@@ -64,7 +64,7 @@ pub fn visible(text: &str) -> String {
     out
 }
 
-/// Whether a joiner or non-joiner behind a character is a matter of spelling: the character is of a
+/// Whether a joiner or non-joiner after a character is a matter of spelling: the character is of a
 /// joining or an Indic script, or part of an emoji (Unicode 17, chapters 9, 12 and 23.2).
 fn takes_joiners(c: char) -> bool {
     matches!(c, '\u{600}'..='\u{8ff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')

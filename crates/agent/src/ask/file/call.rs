@@ -39,7 +39,7 @@ pub(super) fn requested(reply: &str) -> Result<String> {
         let name: String = name.chars().filter(|c| !c.is_control()).take(80).collect();
         return Err(Failure::new(
             ErrorCode::ToolError,
-            format!("The model called `{name}`, which is no tool."),
+            format!("The model called `{name}`, which is not a tool."),
         ));
     }
     match call["args"]["path"].as_str().map(str::trim) {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::evidence::Excerpt;
 use local_agent_text::types::{
     ByteSpan, ChunkKey, HeadingPath, LineSpan, RelPath, Sha256, SourceName,
@@ -14,7 +14,7 @@ use local_agent_text::types::{
 pub(super) const HARD_CAP: usize = 200_000;
 
 /// Minimum number of characters to read.
-const LEAST: usize = 200;
+const MIN_CHARS: usize = 200;
 
 /// The result of reading a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl TextResult {
         let invalid = |what: &str| {
             Err(Failure::new(
                 ErrorCode::EvidenceInvalid,
-                format!("What was read of {} is no evidence: {what}.", self.path),
+                format!("What was read of {} is not evidence: {what}.", self.path),
             ))
         };
         if self.path.trim().is_empty() {
@@ -94,7 +94,7 @@ pub(super) fn acquire(
     max_chars: usize,
 ) -> Result<(TextResult, Excerpt)> {
     let file = open(sandbox, request)?;
-    let most = max_chars.clamp(LEAST, HARD_CAP);
+    let most = max_chars.clamp(MIN_CHARS, HARD_CAP);
     let result = file.read_text(most);
     result.check()?;
     if result.truncated {
@@ -149,7 +149,7 @@ fn open(sandbox: &Sandbox, request: &str) -> Result<Text> {
     };
     let text = String::from_utf8(bytes).map_err(|_| {
         Failure::new(ErrorCode::FileReadError, format!("{at} is not UTF-8 text"))
-            .with_hint("convert the file to UTF-8")
+            .with_fix(Fix::ByPerson, "convert the file to UTF-8")
     })?;
     Ok(Text { at, text })
 }

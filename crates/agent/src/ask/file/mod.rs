@@ -26,14 +26,14 @@ use std::collections::HashMap;
 pub use contract::FileScope;
 pub use pattern::{named_file, unread_names, unreadable_file};
 
-use super::answer::{Answer, AnswerResult, Asked, Grounded, of_conversation, of_extracted};
+use super::answer::{Answer, AnswerResult, AskResult, Grounded, of_conversation, of_extracted};
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
 use super::asker::Asker;
 use super::conclusion::conclude;
 use super::conversation::{Received, ReplyForm, Rules, Turns, converse};
 use super::defang::template_free;
 use super::extractive::{self, Day, Evidence, NoteSource, Rarity};
-use super::meaning::ModelMeaning;
+use super::meaning::EmbeddingComparer;
 use super::prompt::{self, Nonce};
 use super::trail::{Event, Observe, Purpose, Round, Trail};
 use crate::llm::{Message, Role};
@@ -74,10 +74,10 @@ pub fn ask_file(
     chosen: &Chosen,
     observe: &mut Observe<'_>,
     embedder: &QuestionEmbedder<'_>,
-) -> Asked {
+) -> AskResult {
     let mut trail = Trail::of(chosen);
     let answer = answer(question, sandbox, chosen, &mut trail, observe, embedder);
-    Asked { answer, trail }
+    AskResult { answer, trail }
 }
 
 fn answer(
@@ -206,12 +206,12 @@ fn first_pass(
 /// through the sandbox.
 fn asks_for_the_file(reply: &str, question: &FileQuestion<'_>, sandbox: &Sandbox) -> Result<()> {
     let wanted =
-        call::requested(reply).map_err(|failure| failure.with_hint(read_hint(question)))?;
+        call::requested(reply).map_err(|failure| failure.with_command(read_hint(question)))?;
     if sandbox.resolve(&wanted)? == sandbox.resolve(question.file)? {
         return Ok(());
     }
     let message = "The model asked for another file than the one that the question names.";
-    Err(Failure::new(ErrorCode::EvidenceInvalid, message).with_hint(read_hint(question)))
+    Err(Failure::new(ErrorCode::EvidenceInvalid, message).with_command(read_hint(question)))
 }
 
 fn read_hint(question: &FileQuestion<'_>) -> String {
@@ -317,7 +317,7 @@ fn extracted(
         text: item.text.clone(),
         hits: vec![(0..item.text.len(), 1.0)],
     });
-    let meaning = ModelMeaning::of(model);
+    let meaning = EmbeddingComparer::of(model);
     let evidence = Evidence {
         notes: notes.collect(),
         rarity: &rarity,

@@ -98,7 +98,7 @@ impl Lock {
     /// Errors: `INTERNAL_ERROR`.
     pub fn to_json(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self)
-            .map_err(|e| Failure::internal(format!("a lock file is no JSON: {e}")))?;
+            .map_err(|e| Failure::internal(format!("a lock file is not JSON: {e}")))?;
         Ok(text + "\n")
     }
 
@@ -161,7 +161,7 @@ fn shared_words<'t>(claim: &str, texts: impl Iterator<Item = &'t str>) -> BTreeS
 /// The failure for a lock file that cannot be used.
 fn bad_lock(why: String) -> Failure {
     Failure::new(ErrorCode::InvalidArgs, format!("The lock file {why}."))
-        .with_hint("local-agent verify DOCUMENT --lock FILE --update")
+        .with_command("local-agent verify DOCUMENT --lock FILE --update")
 }
 
 /// Compares the claims of a verified document with earlier versions of the files that it cites.
@@ -262,7 +262,7 @@ fn changes(
     Ok(out)
 }
 
-/// Whether a claim still stands: first by what it cites now, then where its passages are now.
+/// Whether a claim still holds: first by what it cites now, then where its passages are now.
 fn compared(
     claim: &Claim,
     earlier: &Earlier,

@@ -1,4 +1,4 @@
-//! What stands above cited lines and says what they are about: the title of the file, the headings,
+//! What is above cited lines and says what they are about: the title of the file, the headings,
 //! and the header of the table that they begin in.
 
 use local_agent_text::documents::{DocumentKind, parse};
@@ -43,7 +43,7 @@ impl Outline {
         }
     }
 
-    /// The headings above a byte of the file, below the title of the file if that is none of them.
+    /// The headings above a byte of the file, below the title of the file if that is not one of them.
     pub(super) fn above(&self, at: usize) -> HeadingPath {
         let mut out: Vec<Heading> = Vec::new();
         let before = self.headings.iter();

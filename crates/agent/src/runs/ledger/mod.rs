@@ -152,7 +152,7 @@ impl Ledger {
                 .map(|bytes| Chain::parse(&bytes))),
             Err(e) => Err(state::refusal(&e).unwrap_or_else(|| {
                 let message = format!("the ledger {} cannot be read: {e}", self.path().display());
-                Failure::new(ErrorCode::FileReadError, message).with_hint("local-agent doctor")
+                Failure::new(ErrorCode::FileReadError, message).with_command("local-agent doctor")
             })),
         }
     }
@@ -180,7 +180,7 @@ impl Ledger {
             match JobLock::share(&self.runs_dir.join(LOCK), BETWEEN_LOOKS) {
                 Ok(_writers_wait) => return self.look_once(),
                 Err(busy) if Instant::now() >= until => {
-                    return Err(Failure::from(busy).with_hint("local-agent runs verify"));
+                    return Err(Failure::from(busy).with_command("local-agent runs verify"));
                 }
                 Err(_) => {}
             }
@@ -247,7 +247,9 @@ impl Ledger {
             ErrorCode::LedgerBroken,
             format!("the ledger {} was changed: {why}", self.path().display()),
         )
-        .with_hint("local-agent runs head --renew (keeps the broken one aside, and every record)")
+        .with_command(
+            "local-agent runs head --renew (keeps the broken one aside, and every record)",
+        )
     }
 
     /// Adds lines. Returns why the head could not be stored if `durable.sqlite` is not ours or was

@@ -237,7 +237,7 @@ fn unreadable_folder(runs_dir: &Path, e: std::io::Error) -> Failure {
             ErrorCode::FileReadError,
             format!("{} cannot be read: {e}", runs_dir.display()),
         )
-        .with_hint("local-agent doctor")
+        .with_command("local-agent doctor")
     })
 }
 

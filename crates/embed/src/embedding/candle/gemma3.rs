@@ -146,15 +146,15 @@ impl Gemma3Layer {
     }
 
     fn forward(&self, x: &Tensor, rotation: &Rotation, mask: Option<&Tensor>) -> Result<Tensor> {
-        let [before, behind, before_inner, behind_inner] = &self.norms;
+        let [before, after, before_inner, after_inner] = &self.norms;
         let found = self
             .attention
             .forward(&before.forward(x)?, rotation, mask)?;
-        let x = (behind.forward(&found)? + x)?;
+        let x = (after.forward(&found)? + x)?;
         let input = before_inner.forward(&x)?;
         let gate = self.gate.forward(&input)?.apply(&self.activation)?;
         let inner = self.down.forward(&(gate * self.up.forward(&input)?)?)?;
-        behind_inner.forward(&inner)? + x
+        after_inner.forward(&inner)? + x
     }
 }
 

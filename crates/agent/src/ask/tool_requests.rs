@@ -12,7 +12,7 @@ use local_agent_text::error::{ErrorCode, Failure};
 const ECHO: usize = 4000;
 
 /// A call that a reply asks for.
-pub(super) struct Wanted {
+pub(super) struct RequestedToolCall {
     pub name: String,
     pub args: Value,
     pub native: Option<ToolCall>,
@@ -58,7 +58,7 @@ fn unmarked(value: &Value) -> Value {
 
 /// The calls of a reply: in the server's format, otherwise in the text envelope; empty if it is
 /// plain words.
-pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
+pub(super) fn wanted(reply: &Reply) -> Vec<RequestedToolCall> {
     if !reply.calls.is_empty() {
         return reply.calls.iter().map(native_call).collect();
     }
@@ -70,7 +70,7 @@ pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
             said => said,
         };
         let args = if args.is_null() { json!({}) } else { args };
-        return vec![Wanted {
+        return vec![RequestedToolCall {
             name,
             args,
             native: None,
@@ -85,7 +85,7 @@ pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
             "write {\"type\":\"tool_call\",\"name\":\"…\",\"args\":{…}} and nothing else",
         );
         let said: String = reply.text.chars().take(500).collect();
-        return vec![Wanted {
+        return vec![RequestedToolCall {
             name: String::new(),
             args: json!({}),
             native: None,
@@ -98,8 +98,8 @@ pub(super) fn wanted(reply: &Reply) -> Vec<Wanted> {
 }
 
 /// A call in the server's own format.
-fn native_call(call: &ToolCall) -> Wanted {
-    Wanted {
+fn native_call(call: &ToolCall) -> RequestedToolCall {
+    RequestedToolCall {
         name: call.name.clone(),
         args: call.arguments.clone(),
         native: Some(brief(call)),

@@ -50,7 +50,7 @@ pub(super) fn refuse(
     };
     Err(
         Failure::new(ErrorCode::DbCorrupt, format!("{} {why}", path.display()))
-            .with_hint(database.remedy(path))
+            .with_command(database.remedy(path))
             .into(),
     )
 }

@@ -13,7 +13,7 @@ use local_agent_text::types::Fingerprint;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The configured embedding model.
-pub(super) enum Maker<'a> {
+pub(super) enum ConfiguredModel<'a> {
     /// In this process; weights are loaded on first use.
     Local(&'a ModelFiles),
     /// A server that has answered.
@@ -28,7 +28,7 @@ pub(super) struct Unready {
     pub fix: Option<String>,
 }
 
-impl Maker<'_> {
+impl ConfiguredModel<'_> {
     /// The fingerprint of its vectors.
     pub(super) fn fingerprint(&self) -> Fingerprint {
         match self {
@@ -54,9 +54,11 @@ impl Maker<'_> {
     }
 }
 
-fn server<'a>(config: &local_agent_agent::config::Config) -> Result<Maker<'a>> {
+fn server<'a>(config: &local_agent_agent::config::Config) -> Result<ConfiguredModel<'a>> {
     let spec = config.embedding_server(PATIENCE)?;
-    Ok(Maker::Server(Box::new(ServerEmbedder::connect(spec)?)))
+    Ok(ConfiguredModel::Server(Box::new(ServerEmbedder::connect(
+        spec,
+    )?)))
 }
 
 /// The configured embedding model. `reachable` says whether the server check succeeded, and
@@ -65,13 +67,13 @@ pub(super) fn configured<'a>(
     subject: &Subject<'a>,
     reachable: bool,
     server_fix: Option<String>,
-) -> std::result::Result<Maker<'a>, Unready> {
+) -> std::result::Result<ConfiguredModel<'a>, Unready> {
     let config = subject.config();
     match config.embed.provider {
         EmbedProvider::Candle => subject
             .model
             .as_ref()
-            .map(Maker::Local)
+            .map(ConfiguredModel::Local)
             .map_err(|f| unready(f, "local-agent models list")),
         _ if subject.offline => Err(Unready {
             why: "vectors come from a server and none may be contacted".to_owned(),

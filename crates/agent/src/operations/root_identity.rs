@@ -9,12 +9,12 @@ use crate::config::Config;
 
 /// The identity of the folder at each path when it was recorded.
 #[derive(Debug, Clone)]
-pub struct Standing(Vec<(PathBuf, Option<Id>)>);
+pub struct RootIdentities(Vec<(PathBuf, Option<Id>)>);
 
 /// Device and inode.
 type Id = (u64, u64);
 
-impl Standing {
+impl RootIdentities {
     /// Records the sources and the folder of the program's own state.
     pub fn of(config: &Config) -> Self {
         let roots = config.sources.iter().map(|source| source.root.clone());

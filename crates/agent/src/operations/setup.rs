@@ -14,7 +14,7 @@ use crate::config::{Config, RerankerName};
 use local_agent_embed::models::{self, ModelFiles, RerankerFiles};
 use local_agent_files::sandbox::{Policy, RootSpec, Sandbox, Selection};
 use local_agent_files::state::quoted;
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 use local_agent_text::markdown::{self, ChunkOptions};
 use local_agent_text::types::SourceName;
 
@@ -112,11 +112,11 @@ pub fn fill_folder(key: &str, folder: &Path) -> String {
 /// A failure of the files in a folder of the user's own. If its fix is to pull the model, which
 /// would not change this folder, the fix is [`fill_folder`].
 fn of_own_folder(failure: Failure, key: &str, folder: &Path) -> Failure {
-    let pulls = |hint: &str| {
-        hint.starts_with("local-agent models pull") || failure.code == ErrorCode::ModelNotFound
-    };
-    if failure.hint.as_deref().is_none_or(pulls) {
-        failure.with_hint(fill_folder(key, folder))
+    let would_pull = failure.hint.is_none()
+        || failure.fix == Fix::PullModel
+        || failure.code == ErrorCode::ModelNotFound;
+    if would_pull {
+        failure.with_fix(Fix::ChangeSetting, fill_folder(key, folder))
     } else {
         failure
     }
@@ -180,7 +180,7 @@ pub fn reranker_files(config: &Config, models_dir: Option<&Path>) -> Result<Opti
 /// The failure `CONFIG_ERROR`: no folder for models is known.
 fn no_data_folder() -> Failure {
     let message = "the system names no data folder for this user";
-    Failure::new(ErrorCode::ConfigError, message).with_hint("set HOME")
+    Failure::new(ErrorCode::ConfigError, message).with_fix(Fix::ByPerson, "set HOME")
 }
 
 /// How files are cut into chunks, and the signature of that chunking.
