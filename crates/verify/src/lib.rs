@@ -8,11 +8,11 @@
 //! | --- | --- | --- |
 //! | L0 grammar | is everything that looks like a citation one? | `answer`, `context`, `identity` (scanning: [`local_agent_text::evidence`]) |
 //! | L1 identity | does it mean one item of the snapshot, still on disk? | `identity` |
-//! | L2 coverage | is every claim cited, and what is said to be missing not there? | `coverage`, `phrases`, `told`, `denied` |
+//! | L2 coverage | is every claim cited, and what is said to be missing not there? | `coverage`, `phrases`, `denied` |
 //! | L3 quotes | are the quoted words there? | `quotes` |
-//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`, `checks::{atoms, column_units, literals, addresses, numbers, units_left_out, fractions, listed_parts, name_codes, notations, years, bounds, limits, counts, ordinals, derive, formulas, totals, equations, durations, sequence, shifted, month_parts, frequencies, averages, compared, names, code, pairs, binding, labels, referent, parallel, crossed, recombined, exchanged, replaced_names, actors, circumstances, comparatives, extremes}` |
-//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | `checks::{governed, negation, direction, order, parties, contrast, quantity, modality, status, clauses, added_modifiers, agreed, asserted, boxes, consequences, elliptic, former, left_out, reasons, opposite_prepositions, opposed_words, support_or_opposition, prefixes, scopes, unconditional, unticked}`, words in `data/` |
-//! | L6 support | are enough of its words there? | `support`, `checks::{novelty, added_details}`, weights in `data/support.txt` |
+//! | L4 atoms | are its numbers, dates, names and code there, about the same thing? | `atoms`; the files of `checks` that begin with "L4" |
+//! | L5 polarity | is it negated, directed, ordered, bounded, decided and reasoned alike? | the files of `checks` that begin with "L5"; words in `data/` |
+//! | L6 support | are enough of its words there? | `support`, the files of `checks` that begin with "L6", weights in `data/support.txt` |
 //! | L7 laundering | was the citation made by this program? | `identity` (planted citations), `laundering` (notes that give orders) |
 //! | L8 verdict | `verified`, `derived`, `checked`, `doubtful` or `rejected` | `judge`; the whole answer: `tally` |
 //!

@@ -194,7 +194,7 @@ fn objection_to_code(standing: Standing, shown: &str) -> Option<(Effect, Code, S
         Standing::Part => {
             let shown = crate::identity::shorten(shown);
             let why =
-                format!("“{shown}” stands in the cited text only as a part of something longer.");
+                format!("The cited text contains “{shown}” only inside a longer word or path.");
             Some((Effect::Doubts, Code::Code, why))
         }
     }
