@@ -58,9 +58,12 @@ fn may_follow(case: &Case<'_>, n: &Number, m: &Number) -> bool {
         return false;
     };
     let times = n.value / value;
-    // Ten times as much is a slipped decimal sign.
-    let is_multiple =
-        times.fract() == 0.0 && (2.0..=MOST_TIMES).contains(&times) && !a::same(times, 10.0);
+    // Ten times as much is a slipped decimal sign. A count that the claim gives was tried before.
+    let is_counted = numbers(case.claim.atoms.iter()).any(|own| a::same(own.value, times));
+    let is_multiple = times.fract() == 0.0
+        && (2.0..=MOST_TIMES).contains(&times)
+        && !a::same(times, 10.0)
+        && !is_counted;
     let others = numbers(all(case)).filter_map(|other| arithmetic::in_unit_of(n, other));
     let mut others = others.take(MOST_AMOUNTS);
     is_multiple
@@ -97,7 +100,10 @@ fn effect(alignment: &Alignment<'_>, is_rival: impl Fn(&Atom, &Aligned<'_>) -> b
     let Some(best) = alignment.best() else {
         return Effect::Doubts;
     };
-    let mut atoms = best.source.reading.atoms_of(best.sentence).iter();
+    let reading = best.source.reading;
+    // "We bought the deck oven. It costs 18,400 euros."
+    let (own, next) = (best.sentence, best.sentence + 1);
+    let mut atoms = reading.atoms_of(own).iter().chain(reading.atoms_of(next));
     match best.share >= NEARLY_THE_SAME || atoms.any(|atom| is_rival(atom, best)) {
         true => Effect::Rejects,
         false => Effect::Doubts,
