@@ -14,6 +14,7 @@ use super::marks::Marks;
 use super::page_runs;
 use local_agent_text::documents;
 use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::markdown::plain;
 use local_agent_text::types::{percent_encode, visible};
 
 /// The style of all pages.
@@ -149,9 +150,9 @@ fn refusal(failure: &Failure) -> Markup {
             p { "Then open the link here. It works once, for ten minutes." }
         } @else if failure.message == NOTHING_HERE {
             h1 { "There is no such page" }
-            (failure_message(failure))
-            p { "Nothing is at this address. Perhaps one of these is what you look for:" }
+            p class="lead" { "Nothing is at this address. Perhaps one of these is what you look for:" }
             (ways_on())
+            p class="trail" role="alert" { (failure.code.as_str()) ": " (failure.message) }
         } @else {
             (failure_content(failure))
             p { a href="/" { "Search the notes" } }
@@ -234,7 +235,7 @@ fn form(shell: &Shell) -> Markup {
     html! {
         form id="search" action="/" role="search" {
             label class="unseen" for="q" { "Words or a question" }
-            input id="q" name="q" type="search" value=(exact(&shell.text)) placeholder="Words or a question"
+            input id="q" name="q" type="search" value=(exact(&shell.text)) placeholder="Search or ask"
                 autocomplete="off" enterkeyhint="search" dir="auto";
             button class="go" { "Search" }
             @if shell.may_ask { button id="ask" formaction="/ask" { "Ask" } }
@@ -507,7 +508,10 @@ pub(super) fn found(shell: &Shell, found: &Value, most: usize) -> Markup {
         h1 { (counted(&json!(hits.len()), "passage")) @if hits.len() == most { " or more" } }
         @if hits.is_empty() {
             p { "Nothing in the index fits these words." }
-            p class="trail" { "Fewer or other words may find it" @if shell.is_limited() { "; filters are set" } "." }
+            p class="trail" { "Fewer or other words may find it." }
+        }
+        @if shell.is_limited() {
+            p class="meta" { span { "Filters are set." } a href={ "/?q=" (in_query_of_link(asked)) } { "Search without them" } }
         }
         ol class="hits wide" { @for (number, hit) in hits.iter().enumerate() { li id={ "hit" (number + 1) } { (one_hit(hit, &marks)) } } }
         @if hits.len() == most && most < MOST_HITS {
@@ -536,7 +540,8 @@ fn more_address(shell: &Shell, most: usize) -> String {
 }
 
 fn one_hit(hit: &Value, marks: &Marks<'_>) -> Markup {
-    let passage = text(hit, "text");
+    let passage = passage_to_read(hit);
+    let passage = passage.as_str();
     let is_long = passage.chars().count() > FEW_CHARACTERS;
     let trail = headings(text(hit, "heading_path"), text(hit, "title"));
     html! {
@@ -555,6 +560,34 @@ fn one_hit(hit: &Value, marks: &Marks<'_>) -> Markup {
             blockquote { (marks.show(passage)) }
         }
     }
+}
+
+/// The passage of a hit as it is read: a note without its marks of markdown, and without the heading
+/// that stands above it already.
+fn passage_to_read(hit: &Value) -> String {
+    let passage = text(hit, "text");
+    if !is_markdown(text(hit, "rel_path")) {
+        return passage.to_owned();
+    }
+    let shown = plain(passage);
+    let (first, rest) = shown.split_once('\n').unwrap_or((&shown, ""));
+    let path = text(hit, "heading_path");
+    let is_heading = path
+        .split(" > ")
+        .any(|heading| without_level(heading) == first.trim());
+    match is_heading && !rest.trim().is_empty() {
+        true => rest.to_owned(),
+        false => shown,
+    }
+}
+
+/// The ends of the names of files that are written in markdown.
+const MARKDOWN: [&str; 3] = [".md", ".markdown", ".mdx"];
+
+/// Whether a file is written in markdown.
+pub(super) fn is_markdown(address: &str) -> bool {
+    let address = address.to_lowercase();
+    MARKDOWN.iter().any(|end| address.ends_with(end))
 }
 
 /// The beginning of a long passage, which ends between two words if it can.
@@ -687,6 +720,23 @@ mod tests {
         );
         assert!(shown.contains(">2026-11-29 13:59 UTC<"), "{shown}");
         assert!(moment("").into_string().contains("></time>"));
+    }
+
+    #[test]
+    fn a_passage_is_shown_as_it_is_read() {
+        let hit = |path: &str, text: &str| json!({"rel_path": path, "heading_path": "H1: Oven > H2: Use", "text": text});
+        for (path, text, wanted) in [
+            (
+                "a.md",
+                "## Use\n\nIt is **hot**, see [[Box|the box]].",
+                "It is hot, see the box.",
+            ),
+            ("a.md", "## Use", "Use"),
+            ("a.md", "Other\n\nIt is hot.", "Other\nIt is hot."),
+            ("a.rs", "## Use\n**x**", "## Use\n**x**"),
+        ] {
+            assert_eq!(passage_to_read(&hit(path, text)), wanted, "{text}");
+        }
     }
 
     #[test]

@@ -6,11 +6,8 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value, json};
 
-use super::page::{Shell, counted, exact, items, note_address, note_link, page, text};
+use super::page::{Shell, counted, exact, is_markdown, items, note_address, note_link, page, text};
 use local_agent_text::markdown::{CellAlignment, SyntaxKind, SyntaxNode, syntax_tree};
-
-/// The ends of the names of files that are written in markdown.
-const MARKDOWN: [&str; 3] = [".md", ".markdown", ".mdx"];
 
 /// A document as it is read, or with `is_source` its lines with their numbers, with its outline, and
 /// related notes.
@@ -45,11 +42,6 @@ pub(super) fn document(shell: &Shell, note: &Value, is_source: bool) -> Markup {
         }
     };
     page(&title, shell, &body)
-}
-
-fn is_markdown(address: &str) -> bool {
-    let address = address.to_lowercase();
-    MARKDOWN.iter().any(|end| address.ends_with(end))
 }
 
 /// The title of a note, the line that it is on, and the blocks below it: its first heading, if the

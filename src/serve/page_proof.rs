@@ -105,6 +105,8 @@ pub(super) struct Proof<'v> {
     pub passages: Vec<Passage<'v>>,
     /// What the ids on the page begin with, so that two proofs fit on one page.
     pub prefix: &'static str,
+    /// Whether a record is shown, which says where it keeps only the beginning of a text.
+    pub is_record: bool,
 }
 
 /// An answer: each sentence with its verdict and its proof, next to the evidence. `passages` are
@@ -126,6 +128,7 @@ pub(super) fn answer_content(shell: &Shell, answer: &Value) -> Markup {
             .map(|(item, passage)| Passage::new(item, passage))
             .collect(),
         prefix: "",
+        is_record: false,
     };
     html! {
         div class="asked" {
@@ -134,7 +137,7 @@ pub(super) fn answer_content(shell: &Shell, answer: &Value) -> Markup {
         }
         div class="proof" {
             section aria-label="Answer" { (judged(answer, &proof)) }
-            section class="evidence" aria-label="Evidence" { (proof.evidence()) }
+            section class="evidence" aria-label="Evidence" { h2 { "Evidence" } (proof.evidence()) }
         }
         (behind(answer))
     }
@@ -205,26 +208,31 @@ pub(super) fn refused_sentence(left_out: &Value) -> Markup {
     }
 }
 
-/// The words of one sentence that another does not have; only its numbers if many of its words
-/// differ.
-pub(super) fn only_in<'t>(one: &'t str, other: &str) -> Vec<&'t str> {
-    if other.is_empty() {
-        return Vec::new();
-    }
-    let lower = other.to_lowercase();
-    let known: Vec<&str> = words_of(&lower).collect();
-    let differing: Vec<&str> = words_of(one)
-        .filter(|word| !known.contains(&word.to_lowercase().as_str()))
-        .collect();
+/// The words of one sentence that another does not have: its numbers, if any differ, because they are
+/// what matters; otherwise its words, unless they are many.
+fn only_in<'t>(one: &'t str, other: &str) -> Vec<&'t str> {
+    let differing = differing_words(one, other);
     let is_number = |word: &&str| word.contains(|c: char| c.is_numeric());
-    match differing.len() > FEW_WORDS {
+    match differing.iter().any(is_number) || differing.len() > FEW_WORDS {
         true => differing.into_iter().filter(is_number).collect(),
         false => differing,
     }
 }
 
+/// All words of one sentence that another does not have.
+pub(super) fn differing_words<'t>(one: &'t str, other: &str) -> Vec<&'t str> {
+    if other.is_empty() {
+        return Vec::new();
+    }
+    let lower = other.to_lowercase();
+    let known: Vec<&str> = words_of(&lower).collect();
+    words_of(one)
+        .filter(|word| !known.contains(&word.to_lowercase().as_str()))
+        .collect()
+}
+
 /// The words of a text; a point or comma inside a number is a part of it.
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | ',');
     let words = text.split(move |c: char| !is_part(c));
     words
@@ -265,7 +273,8 @@ impl<'v> Proof<'v> {
         let verdict = text(claim, "verdict");
         let is_in_doubt = matches!(verdict, "doubtful" | "rejected");
         let places = places(claim);
-        let is_contested = places.len() > 1;
+        let rivals = self.rivals(claim);
+        let is_contested = places.len() > 1 || !rivals.is_empty();
         html! {
             li class=(verdict) {
                 span class="at" id={ (self.prefix) "s" (number) } {}
@@ -278,6 +287,38 @@ impl<'v> Proof<'v> {
                         details { summary { "Cited lines" } (self.cited(claim, at)) }
                     }
                 }
+                @for passage in &rivals { (self.rival_line(claim, passage)) }
+            }
+        }
+    }
+
+    /// The passages that a finding names beside the cited ones, because they say something else, or
+    /// say what those do not.
+    fn rivals(&self, claim: &Value) -> Vec<Passage<'v>> {
+        let findings = items(claim, "findings").iter();
+        let labels = findings.filter_map(|finding| {
+            let detail = &finding["detail"];
+            detail["by"].as_str().or_else(|| detail["better"].as_str())
+        });
+        let labels: Vec<&str> = labels.collect();
+        let named = |passage: &&Passage<'v>| labels.contains(&text(passage.item, "label"));
+        self.passages.iter().filter(named).copied().collect()
+    }
+
+    /// The line of a passage that is closest to a claim, with what differs underlined.
+    fn rival_line(&self, claim: &Value, passage: &Passage<'v>) -> Markup {
+        let said = text(claim, "text");
+        let shared = |line: &str| {
+            words_of(line)
+                .count()
+                .saturating_sub(differing_words(line, said).len())
+        };
+        let lines = passage.lines();
+        let closest = lines.iter().rev().max_by_key(|(_, _, line)| shared(line));
+        html! {
+            @if let Some((number, _, line)) = closest {
+                p class="place" { span class="label" { (text(passage.item, "label")) } " " (place(passage.item)) }
+                (numbered(&[(*number, 0, *line)], &Marks::of_text(said).with_differing(only_in(line, said)), &[0..line.len()]))
             }
         }
     }
@@ -352,7 +393,6 @@ impl<'v> Proof<'v> {
             .iter()
             .partition(|passage| !self.claims_on(passage).is_empty());
         html! {
-            @if !cited.is_empty() { h2 { "Evidence" } }
             @for passage in &cited { (self.article(passage)) }
             @if !others.is_empty() {
                 @let said = counted(&json!(others.len()), if cited.is_empty() { "passage" } else { "other passage" });
@@ -373,7 +413,7 @@ impl<'v> Proof<'v> {
                 @if !trail.is_empty() { p class="trail" { bdi { (trail) } } }
                 (self.excerpt(passage))
                 (self.cut(item))
-                @if passage.is_of_file { p class="cut" { (KEEPS_NO_MORE) " It is shown from the file, which still has the same bytes here." } }
+                @if passage.is_of_file && self.is_record { p class="cut" { (KEEPS_NO_MORE) " It is shown from the file, which still has the same bytes here." } }
             }
         }
     }
@@ -460,10 +500,13 @@ fn short<'v>(
     if meant.is_empty() {
         return lines.iter().take(FEW_LINES / 2).copied().collect();
     }
-    let is_near = |number: usize| meant.iter().any(|one| one.abs_diff(number) <= AROUND);
+    let is_shown = |(number, _, line): &(usize, usize, &str)| {
+        let nearest = meant.iter().map(|one| one.abs_diff(*number)).min();
+        nearest.is_some_and(|far| far == 0 || far <= AROUND && !line.trim().is_empty())
+    };
     lines
         .iter()
-        .filter(|line| is_near(line.0))
+        .filter(|line| is_shown(line))
         .copied()
         .collect()
 }
@@ -523,7 +566,7 @@ fn numbered(lines: &[(usize, usize, &str)], marks: &Marks<'_>, ranges: &[Range<u
         @if !lines.is_empty() {
             table class="lines" {
                 @for (number, at, line) in lines {
-                    @if before.is_some_and(|before: usize| before + 1 < *number) {
+                    @if before.is_some_and(|before: usize| before + 2 < *number) {
                         tr class="gap" { th scope="row" { "⋯" } td {} }
                     }
                     @let _ = before.insert(*number);
@@ -575,6 +618,7 @@ mod tests {
             report: &report,
             passages: vec![exact],
             prefix: "",
+            is_record: false,
         };
         let wanted =
             "<td><mark>It holds 27 °C and 78 %.</mark> For bread it is at 32 °C and 80 %.</td>";
@@ -586,6 +630,32 @@ mod tests {
             assert_eq!(shown.matches("<mark>").count(), 1, "{shown}");
         }
         assert!(proof.evidence().into_string().contains("<td># Box</td>"));
+    }
+
+    #[test]
+    fn a_passage_that_says_something_else_stands_beside_the_sentence() {
+        let report = json!({"claims": [{"text": "The oven heats to 280 °C.", "verdict": "checked", "citations": [],
+            "evidence": {"label": "E1", "source": "n", "path": "a.md", "lines": "1"},
+            "findings": [{"detail": {"kind": "contradicted", "by": "E2"}, "evidence": null}]}]});
+        let item = json!({"label": "E1", "source": "n", "rel_path": "a.md", "lines": "1"});
+        let other = json!({"label": "E2", "source": "n", "rel_path": "b.md", "lines": "1-3"});
+        let passages = vec![
+            passage(&item, "The oven heats to 280 °C."),
+            passage(&other, "# New\n\nThe new oven heats to 300 °C."),
+        ];
+        let proof = Proof {
+            report: &report,
+            passages,
+            prefix: "",
+            is_record: false,
+        };
+        let shown = proof.sentences().into_string();
+        assert!(shown.contains("/note?address=n:b.md"), "{shown}");
+        assert!(
+            shown.contains("<th scope=\"row\">3</th>") && shown.contains("<u>300</u>"),
+            "{shown}"
+        );
+        assert!(!shown.contains("# New"), "{shown}");
     }
 
     #[test]
@@ -601,6 +671,7 @@ mod tests {
             report: &report,
             passages,
             prefix: "",
+            is_record: false,
         };
         let shown = proof.evidence().into_string();
         let (cited, others) = shown
@@ -622,6 +693,7 @@ mod tests {
         assert_eq!(only_in(other, found), ["3"]);
         assert_eq!(only_in(said, ""), Vec::<&str>::new());
         assert_eq!(only_in("It costs 1.12.", "It costs 1.08."), ["1.12"]);
+        assert_eq!(only_in("The new oven is at 300.", "It is at 280."), ["300"]);
     }
 
     #[test]
@@ -633,6 +705,7 @@ mod tests {
                 report: &report,
                 passages: vec![passage(&item, text)],
                 prefix: "",
+                is_record: false,
             };
             proof.is_cut(&json!({"label": "E1", "lines": lines}))
         };
@@ -665,6 +738,7 @@ mod tests {
             report: &claims,
             passages: vec![passage(&item, "# Gate\nThe gate closes at 27.")],
             prefix: "",
+            is_record: false,
         };
         let shown = proof.sentences().into_string();
         for part in [

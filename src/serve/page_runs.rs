@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::marks::Marks;
 use super::page::{Shell, counted, exact, in_query_of_link, items, moment, page, text};
-use super::page_proof::{Passage, Proof, only_in, refused_sentence};
+use super::page_proof::{Passage, Proof, differing_words, refused_sentence, words_of};
 
 /// The name of the part with the question, as every page of runs shows it.
 const QUESTION: &str = "Question";
@@ -336,10 +336,19 @@ fn side(own: Option<&(&str, &str)>, other: Option<&(&str, &str)>) -> Markup {
             Some((verdict, said)) => {
                 span class={ "badge " (verdict) } { (verdict) } " "
                 @let beside = other.map_or("", |(_, said)| said);
-                (Marks::default().with_differing(only_in(said, beside)).show(said))
+                (Marks::default().with_differing(changed_words(said, beside)).show(said))
             }
             None => span class="none" { "not in this answer" },
         }
+    }
+}
+
+/// The words of a sentence that the one beside it lacks; none if the two have little in common.
+fn changed_words<'t>(said: &'t str, beside: &str) -> Vec<&'t str> {
+    let changed = differing_words(said, beside);
+    match changed.len() * 2 > words_of(said).count() {
+        true => Vec::new(),
+        false => changed,
     }
 }
 
@@ -445,6 +454,7 @@ fn content(run: &Value, prefix: &'static str, differing: &[&str], has_columns: b
         report: &record["citation_validation"],
         passages: passages(run),
         prefix,
+        is_record: true,
     };
     let answer = html! {
         @if let Some(message) = record["error_message"].as_str() {
@@ -643,7 +653,7 @@ mod tests {
                 "source": {"address": "n:a.md", "lines": "3", "text": "It has 14."}}]}]}});
         let shown = content(&run, "", &[], true).into_string();
         for part in [
-            "It has <u>15</u> &lt;<u>b</u>&gt;.",
+            "It has <u>15</u> &lt;b&gt;.",
             "E1 says 14.",
             "n:a.md, line 3",
             "It has <u>14</u>.",

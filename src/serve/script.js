@@ -44,6 +44,15 @@ addEventListener("keydown", (event) => {
   field.focus();
 });
 
+// The open filters close with Escape, or with a click elsewhere.
+const filters = form.querySelector?.("details");
+addEventListener("click", (event) => { if (filters?.open && !filters.contains(event.target)) filters.open = false; });
+form.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !filters?.open) return;
+  filters.open = false;
+  filters.querySelector("summary").focus();
+});
+
 // Search as you type: the page of the words so far, without leaving this one.
 let timer = 0, latest = 0;
 function enough(words) {
