@@ -13,6 +13,7 @@ use super::page::{
     text,
 };
 use super::page_runs::outcome_badge;
+use local_agent_text::markdown::sentences;
 use local_agent_verify::Counts;
 
 /// The most lines of a passage that are shown without being asked for.
@@ -305,21 +306,19 @@ impl<'v> Proof<'v> {
         self.passages.iter().filter(named).copied().collect()
     }
 
-    /// The line of a passage that is closest to a claim, with what differs underlined.
+    /// The sentence of a passage that is closest to a claim, in its line, with what differs underlined.
     fn rival_line(&self, claim: &Value, passage: &Passage<'v>) -> Markup {
         let said = text(claim, "text");
-        let shared = |line: &str| {
-            words_of(line)
-                .count()
-                .saturating_sub(differing_words(line, said).len())
+        let Some(range) = closest_sentence(passage.text, said) else {
+            return html! {};
         };
-        let lines = passage.lines();
-        let closest = lines.iter().rev().max_by_key(|(_, _, line)| shared(line));
+        let found = passage.text.get(range.clone()).unwrap_or_default();
+        let marks = Marks::of_text(said).with_differing(only_in(found, said));
+        let mut lines = passage.lines();
+        lines.retain(|(_, at, line)| range.start < at + line.len() && *at < range.end);
         html! {
-            @if let Some((number, _, line)) = closest {
-                p class="place" { span class="label" { (text(passage.item, "label")) } " " (place(passage.item)) }
-                (numbered(&[(*number, 0, *line)], &Marks::of_text(said).with_differing(only_in(line, said)), &[0..line.len()]))
-            }
+            p class="place" { span class="label" { (text(passage.item, "label")) } " " (place(passage.item)) }
+            (numbered(&lines, &marks, &[range]))
         }
     }
 
@@ -475,6 +474,19 @@ impl<'v> Proof<'v> {
         let faults = counts.and_then(|counts| counts.in_words());
         html! { @if let Some(faults) = faults { p class="checks" { (faults) } } }
     }
+}
+
+/// The bytes of the sentence of a text that shares the most words with another sentence.
+fn closest_sentence(text: &str, said: &str) -> Option<Range<usize>> {
+    let shared = |range: &Range<usize>| {
+        let sentence = text.get(range.clone()).unwrap_or_default();
+        words_of(sentence)
+            .count()
+            .saturating_sub(differing_words(sentence, said).len())
+    };
+    let sentences = sentences(text).into_iter().rev();
+    let ranges = sentences.map(|sentence| sentence.span.start()..sentence.span.end());
+    ranges.max_by_key(shared)
 }
 
 /// What is said of a text of which a record keeps only the beginning.
@@ -641,7 +653,10 @@ mod tests {
         let other = json!({"label": "E2", "source": "n", "rel_path": "b.md", "lines": "1-3"});
         let passages = vec![
             passage(&item, "The oven heats to 280 °C."),
-            passage(&other, "# New\n\nThe new oven heats to 300 °C."),
+            passage(
+                &other,
+                "# New\n\nThe new oven heats to 300 °C. It came on 2026-02-03.",
+            ),
         ];
         let proof = Proof {
             report: &report,
@@ -655,7 +670,10 @@ mod tests {
             shown.contains("<th scope=\"row\">3</th>") && shown.contains("<u>300</u>"),
             "{shown}"
         );
-        assert!(!shown.contains("# New"), "{shown}");
+        assert!(
+            !shown.contains("# New") && shown.contains("It came on 2026-02-03."),
+            "{shown}"
+        );
     }
 
     #[test]
