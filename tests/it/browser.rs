@@ -244,7 +244,7 @@ fn pages_fit_a_narrow_window_and_are_light_or_dark() {
 
 /// Reports in the title the height of the head, and the names of what a thumb cannot hit.
 const MEASURE_HEAD: &str = "addEventListener('load', () => setTimeout(() => {
-  const small = [...document.querySelectorAll('header a, header input, header summary, #ask')]
+  const small = [...document.querySelectorAll('.brand, #pages a, #q, #ask, .filters > summary')]
     .filter((one) => one.getBoundingClientRect().height < (innerWidth <= 640 ? 40 : 24));
   const height = Math.ceil(document.querySelector('header').getBoundingClientRect().height);
   document.title = `${height <= 64 ? 'LOW' : height} ${small.map((one) => one.textContent).join()}`.trim();
