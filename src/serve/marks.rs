@@ -279,7 +279,7 @@ mod tests {
         );
         let all = Marks::of_everything();
         assert_eq!(
-            all.show_in("né. <b>", &[4..99]).into_string(),
+            all.show_in("né. <b>", &[5..99]).into_string(),
             "né. <mark>&lt;b&gt;</mark>"
         );
         // A range that ends inside a character marks nothing.
