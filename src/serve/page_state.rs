@@ -29,9 +29,11 @@ pub(super) fn state(shell: &Shell, state: &Value) -> Markup {
                     tr { td { (text(source, "name")) } td { (text(source, "kind")) } td class="number" { (source["documents"]) } }
                 }
             }
-            h2 { "Search by meaning" }
-            p { "Model: " (state["model"].as_str().unwrap_or("none")) }
-            @if let Some(why) = state["model_reason"].as_str() { p class="trail" { "The model was chosen because " (why) "." } }
+            p class="trail" {
+                (counted(&state["documents"], "document")) " in " (counted(&state["chunks"], "chunk"))
+                "; model: " (state["model"].as_str().unwrap_or("none")) "."
+                @if let Some(why) = state["model_reason"].as_str() { " The model was chosen because " (why) "." }
+            }
             (skipped(state))
         }
     };
