@@ -32,7 +32,7 @@ pub(super) const ASK: &str = "ask";
 
 /// Whether an address can be used without a token.
 pub(super) fn is_for_anybody(path: &str) -> bool {
-    matches!(path, "/health" | "/enter" | "/style.css")
+    matches!(path, "/health" | "/enter" | "/style.css" | "/icon.svg")
 }
 
 /// Answers a request that needs no token.
@@ -41,6 +41,7 @@ pub(super) fn answer_anybody(house: &ServerState, request: &Request<Bytes>) -> S
         _ if *request.method() != Method::GET => not_so(&Method::GET),
         "/enter" => enter(house, request.uri()),
         "/style.css" => site::style(),
+        "/icon.svg" => site::icon(),
         _ => health(),
     }
 }
@@ -218,8 +219,8 @@ const ADDRESSES: &str = "there are POST /api/search, POST /api/ask, GET /api/get
                          GET /api/run and /mcp; people begin at /";
 
 pub(super) fn nothing_here() -> Sent {
-    let failure = Failure::new(ErrorCode::InvalidArgs, "there is nothing at this address")
-        .with_hint(ADDRESSES);
+    let failure =
+        Failure::new(ErrorCode::InvalidArgs, super::page::NOTHING_HERE).with_hint(ADDRESSES);
     refused(StatusCode::NOT_FOUND, &failure)
 }
 

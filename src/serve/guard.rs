@@ -54,6 +54,8 @@ pub(super) struct Visit {
     /// The hash of the visitor's token.
     pub token: Sha256,
     pub view: Arc<View>,
+    /// Whether a browser wants to show the response as a page.
+    pub is_browser: bool,
     pub permits: Permits,
 }
 
@@ -190,6 +192,7 @@ fn visit(house: &ServerState, request: &Request<Incoming>) -> Checked<Visit> {
         visitor,
         token,
         view,
+        is_browser: wants_page(request),
         permits: Permits {
             _held: Arc::new(HeldPermits {
                 _all: all,

@@ -1,11 +1,17 @@
 //! The words of a text that another text has too, or that differ from it.
 
+use std::ops::Range;
+
 use maud::{Markup, html};
 
 use local_agent_text::language::is_unspaced;
 
 /// The fewest characters of a question's word that is marked, in a script with blanks.
 const SHORTEST: usize = 3;
+
+/// The fewest characters of a word for which two texts are said to agree. Shorter ones are marked
+/// only beside such a word, or beside a number: "and" alone says nothing.
+const WEIGHTY: usize = 4;
 
 /// The fewest characters that two texts have in common, in a script without blanks.
 const SHORTEST_UNSPACED: usize = 2;
@@ -26,6 +32,10 @@ pub(super) struct Marks<'t> {
     /// The other text in lower case, for scripts without blanks.
     other: String,
     differing: Vec<&'t str>,
+    /// Whether a word that is too short to say anything is marked on its own.
+    marks_light_words: bool,
+    /// Whether everything is marked that does not differ.
+    marks_everything: bool,
 }
 
 impl<'t> Marks<'t> {
@@ -33,6 +43,7 @@ impl<'t> Marks<'t> {
     pub(super) fn of_question(question: &str) -> Self {
         let mut marks = Self::of_text(question);
         marks.words.retain(|word| word.chars().count() >= SHORTEST);
+        marks.marks_light_words = true;
         marks
     }
 
@@ -46,7 +57,15 @@ impl<'t> Marks<'t> {
                 .map(str::to_owned)
                 .collect(),
             other,
-            differing: Vec::new(),
+            ..Self::default()
+        }
+    }
+
+    /// Marks the whole of a text: it stands there word for word.
+    pub(super) fn of_everything() -> Self {
+        Self {
+            marks_everything: true,
+            ..Self::default()
         }
     }
 
@@ -71,6 +90,25 @@ impl<'t> Marks<'t> {
         }
     }
 
+    /// The text with marks only inside these ranges of bytes.
+    pub(super) fn show_in(&self, text: &str, ranges: &[Range<usize>]) -> Markup {
+        let mut pieces: Vec<(&str, bool)> = Vec::new();
+        let mut at = 0;
+        for range in ranges {
+            let (start, end) = (range.start.max(at), range.end.min(text.len()));
+            if let (Some(before), Some(inside)) = (text.get(at..start), text.get(start..end)) {
+                pieces.extend([(before, false), (inside, true)]);
+                at = end;
+            }
+        }
+        pieces.push((text.get(at..).unwrap_or_default(), false));
+        html! {
+            @for (piece, is_inside) in pieces {
+                @if is_inside { (self.show(piece)) } @else { (piece) }
+            }
+        }
+    }
+
     fn parts<'p>(&self, text: &'p str) -> Vec<(&'p str, Option<Mark>)> {
         let mut ends: Vec<(usize, Option<Mark>)> = Vec::new();
         let mut at = 0;
@@ -83,9 +121,23 @@ impl<'t> Marks<'t> {
         let parts = ends.into_iter().map(|(end, mark)| {
             let part = &text[from..end];
             from = end;
-            (part, mark)
+            (
+                part,
+                mark.filter(|mark| *mark != Mark::Same || self.says_something(part)),
+            )
         });
         parts.collect()
+    }
+
+    /// Whether a marked part has a word with weight, or a number.
+    fn says_something(&self, part: &str) -> bool {
+        let has_weight = |word: &str| {
+            word.chars().count() >= WEIGHTY
+                || word.contains(|c: char| c.is_numeric() || is_unspaced(c))
+        };
+        self.marks_light_words
+            || self.marks_everything
+            || part.split(|c: char| !c.is_alphanumeric()).any(has_weight)
     }
 
     /// The length of the next part of the text, and its mark.
@@ -98,6 +150,9 @@ impl<'t> Marks<'t> {
         let Some(first) = rest.chars().next() else {
             return (rest.len(), None);
         };
+        if self.marks_everything {
+            return (first.len_utf8(), Some(Mark::Same));
+        }
         if is_unspaced(first) {
             let same = self.common(rest);
             let mark = (same > 0).then_some(Mark::Same);
@@ -161,6 +216,8 @@ fn join(ends: &mut Vec<(usize, Option<Mark>)>, text: &str, (end, mark): (usize, 
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     #[test]
@@ -202,8 +259,33 @@ mod tests {
                 "&lt;b&gt;<mark>zebra</mark>&lt;/b&gt;",
             ),
             (claim(), "", ""),
+            // A short word alone says nothing.
+            (
+                Marks::of_text("It is at 27 °C and dry."),
+                "32 °C and 80",
+                "32 °C and 80",
+            ),
+            (Marks::of_question("oil"), "oil", "<mark>oil</mark>"),
         ] {
             assert_eq!(shown(marks, text), wanted, "{text}");
         }
+    }
+
+    #[test]
+    fn nothing_is_marked_outside_of_the_ranges() {
+        let text = "An oven of stone. The oven is hot.";
+        let marks = Marks::of_text("The oven is hot.");
+        assert_eq!(
+            marks.show_in(text, from_ref(&(18..34))).into_string(),
+            "An oven of stone. <mark>The oven is hot</mark>."
+        );
+        let all = Marks::of_everything();
+        assert_eq!(
+            all.show_in("né. <b>", from_ref(&(5..99))).into_string(),
+            "né. <mark>&lt;b&gt;</mark>"
+        );
+        // A range that ends inside a character marks nothing.
+        assert_eq!(all.show_in("né", from_ref(&(0..2))).into_string(), "né");
+        assert_eq!(all.show_in("abc", &[]).into_string(), "abc");
     }
 }

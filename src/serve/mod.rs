@@ -179,6 +179,9 @@ impl From<Within> for Limits {
 pub(crate) trait Operations: Send + Sync + 'static {
     /// The result of `query --json`.
     fn search(&self, wanted: &WantedSearch) -> Result<Value>;
+    /// The result of `query --json`, in which each hit has the `day` of its note, and says if its note
+    /// is `gone`.
+    fn search_with_days(&self, wanted: &WantedSearch) -> Result<Value>;
     /// The result of `ask --json`. Stops with `CANCELLED` if the flag is set; `tell` receives each
     /// step, and each sentence that passed before the answer is final.
     fn ask(
@@ -196,6 +199,8 @@ pub(crate) trait Operations: Send + Sync + 'static {
     fn status(&self) -> Result<Value>;
     /// The result of `runs list --json`, without the newest `skip` runs.
     fn runs(&self, skip: usize, limit: usize) -> Result<Value>;
+    /// The same, in which each run says who asked (`asked_by`).
+    fn runs_with_askers(&self, skip: usize, limit: usize) -> Result<Value>;
     /// The result of `runs show --json`.
     fn run(&self, id: &str) -> Result<Value>;
     /// Two runs as `a` and `b`, each the result of `runs show --json`.
@@ -229,8 +234,8 @@ pub(crate) struct PassedSentence {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(crate) enum AskStep {
-    /// The evidence is final.
-    Evidence { items: usize },
+    /// The evidence is final; `places` are `source:path` with the lines of each item.
+    Evidence { items: usize, places: Vec<String> },
     /// A model is asked.
     Asking { model: String },
     /// The size of its reply so far.

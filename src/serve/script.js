@@ -13,11 +13,44 @@ const address = (path) => path + "?" + new URLSearchParams(new FormData(form));
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 const showsAnswer = () => location.pathname === "/ask" && main.querySelector(".proof") !== null;
 
+// Times of the server in the time and the words of the visitor.
+function localTimes() {
+  for (const time of main.querySelectorAll?.("time.moment") ?? []) {
+    const at = new Date(time.dateTime);
+    if (!isNaN(at)) time.textContent = at.toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  }
+}
+localTimes();
+
+// What a link leads to may be folded.
+function unfold() {
+  let place = document.getElementById?.(decodeURIComponent(location.hash.slice(1)));
+  for (; place && place !== main; place = place.parentElement) if (place.tagName === "DETAILS") place.open = true;
+}
+addEventListener("hashchange", unfold);
+if (location.hash) unfold();
+
+// A tap on a sentence shows the lines that it rests on.
+main.addEventListener("click", (event) => {
+  const sentence = event.target.closest?.("a.s");
+  const proof = sentence && document.getElementById(sentence.hash.slice(1))?.parentElement;
+  for (const lines of proof?.querySelectorAll("details") ?? []) lines.open = true;
+});
+
 addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, select, textarea")) return;
   event.preventDefault();
   field.focus();
+});
+
+// The open filters close with Escape, or with a click elsewhere.
+const filters = form.querySelector?.("details");
+addEventListener("click", (event) => { if (filters?.open && !filters.contains(event.target)) filters.open = false; });
+form.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !filters?.open) return;
+  filters.open = false;
+  filters.querySelector("summary").focus();
 });
 
 // Search as you type: the page of the words so far, without leaving this one.
@@ -35,12 +68,17 @@ field.addEventListener("input", () => {
   if (words && showsAnswer()) return;
   if (enough(words)) timer = setTimeout(search, 300);
   // What was found for other words does not stay below these.
-  else if (location.pathname === "/") clear();
-  else if (showsAnswer()) {
-    clear();
-    go("/", "Notes · local-agent");
-  }
+  else if (location.pathname === "/" || showsAnswer()) clear();
+  else return;
+  if (!words) home();
 });
+// An empty field leads back to the first page, with its address.
+async function home() {
+  const mine = latest;
+  go("/", "Notes · local-agent");
+  const page = await pageAt("/");
+  if (mine === latest && page.content) show(page);
+}
 form.addEventListener("change", (event) => {
   if (event.target !== field && location.pathname === "/" && enough(field.value.trim())) search();
 });
@@ -66,6 +104,7 @@ async function pageAt(place) {
 function show(page) {
   if (page.content) {
     main.replaceChildren(...page.content.childNodes);
+    localTimes();
     told.textContent = main.querySelector("h1, [role=alert]")?.textContent ?? "";
     return;
   }
@@ -109,11 +148,23 @@ form.addEventListener("submit", (event) => {
   answer = ask(address("/ask"), new EventSource(address("/ask/stream")));
 });
 function ask(place, events) {
-  const state = document.createElement("p"), cancel = document.createElement("button");
+  const head = document.createElement("div"), evidence = document.createElement("ul");
+  const question = document.createElement("h1"), work = document.createElement("p");
+  const state = document.createElement("span"), cancel = document.createElement("button");
   const list = document.createElement("ul"), mine = { end };
   let shownDraft;
-  list.className = "claims";
+  head.className = "asked";
+  work.className = "working";
+  list.className = "claims coming";
+  evidence.className = "plain found";
+  question.dir = "auto";
+  question.textContent = field.value.trim();
   cancel.textContent = "Cancel";
+  cancel.type = "button";
+  work.append(state);
+  work.append(cancel);
+  head.append(question);
+  head.append(work);
   say("Searching …");
   function say(text) {
     state.textContent = text;
@@ -123,8 +174,18 @@ function ask(place, events) {
     events.close();
     cancel.remove();
     list.remove();
+    evidence.remove();
+    work.className = "meta";
     say(text);
     if (answer === mine) answer = null;
+  }
+  function found(places) {
+    evidence.replaceChildren();
+    for (const place of places) {
+      const item = document.createElement("li");
+      item.textContent = place;
+      evidence.append(item);
+    }
   }
   cancel.addEventListener("click", () => { end("Cancelled."); field.focus(); });
   events.onerror = () => {
@@ -133,28 +194,36 @@ function ask(place, events) {
   };
   events.addEventListener("step", (event) => {
     const step = JSON.parse(event.data);
-    if (step.step === "evidence") say(`Weighing ${counted(step.items, "passage")} …`);
-    else if (step.step === "asking") say(`Asking ${step.model} …`);
+    if (step.step === "evidence") {
+      say(`Weighing ${counted(step.items, "passage")} …`);
+      found(step.places ?? []);
+    } else if (step.step === "asking") say(`Asking ${step.model} …`);
     else state.textContent = `${counted(step.characters, "character")} came back …`;
   });
   events.addEventListener("sentence", (event) => {
     const { draft, verdict, text } = JSON.parse(event.data), item = document.createElement("li");
+    const badge = document.createElement("span");
     item.className = verdict;
     item.textContent = text;
+    badge.className = "badge";
+    badge.textContent = verdict;
+    item.append(badge);
     if (draft !== shownDraft) list.replaceChildren();
     shownDraft = draft;
     list.append(item);
     if (draft !== null) told.textContent = `Passed so far: ${counted(list.children.length, "sentence")} of a draft.`;
   });
   events.addEventListener("page", (event) => {
-    const { html, title } = JSON.parse(event.data);
+    const { html, title, address } = JSON.parse(event.data);
     end("");
     main.innerHTML = html;
-    history.pushState(null, "", place);
+    localTimes();
+    // The address of the answer: "Back" and "Reload" show it again, and ask nothing.
+    history.pushState(null, "", address ?? place);
     isAt(title);
     main.focus();
   });
-  main.replaceChildren(state, cancel, list);
+  main.replaceChildren(head, evidence, list);
   return mine;
 }
 // A stream does not say why it was refused. The page without a question does nothing, and is refused

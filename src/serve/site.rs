@@ -6,7 +6,7 @@ use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use maud::Markup;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::api::{ASK, in_query, not_so, nothing_here, run};
 use super::guard::Visit;
@@ -17,12 +17,19 @@ use super::{
     page_state, stream,
 };
 use local_agent_text::error::{ErrorCode, Failure, Result};
-
-/// Number of passages on one page.
-const HITS: usize = 20;
+use local_agent_text::types::Sha256;
 
 /// Number of runs on one page.
 const RUNS: usize = 100;
+
+/// Number of the newest runs among which a filter looks.
+const FILTERED_RUNS: usize = 1_000;
+
+/// Number of runs on the first page.
+const NEWEST_RUNS: usize = 6;
+
+/// The most places in the first line of a passage at which its text is looked for.
+const MOST_STARTS: usize = 4_096;
 
 /// Answers a request for a page.
 pub(super) async fn answer(visit: &Visit, request: &Request<Bytes>) -> Sent {
@@ -77,20 +84,14 @@ async fn one_page(visit: &Visit, uri: &Uri) -> Sent {
             shown(&shell, done, page_state::problems)
         }
         "/memory" => memory(visit, &shell, value("words")).await,
-        "/note" => note(visit, &shell, value("address")).await,
-        "/runs" => {
-            // Anything but a number begins with the newest run.
-            let skip = value("skip").parse().unwrap_or(0);
-            let done = run(visit, "runs", "", move |bodies, _| bodies.runs(skip, RUNS)).await;
-            shown(&shell, done, |shell, found| {
-                page_runs::list(shell, found, skip, RUNS)
-            })
-        }
+        "/note" => note(visit, &shell, value("address"), value("view") == "source").await,
+        "/runs" => runs(visit, &shell, uri).await,
         "/run" => one_run(visit, &shell, value("id")).await,
         "/runs/compare" => compared(visit, &shell, value("a"), value("b")).await,
-        _ if shell.is_blank() => html(page::start(&shell)),
+        "/ask" if !value("run").is_empty() => answer_of_run(visit, shell, value("run")).await,
+        _ if shell.is_blank() => start(visit, &shell).await,
         "/ask" => ask(visit, &shell).await,
-        _ => search(visit, &shell).await,
+        _ => search(visit, &shell, value("show").parse().unwrap_or(page::HITS)).await,
     }
 }
 
@@ -128,18 +129,70 @@ fn text_or_none(value: &str) -> Option<String> {
     Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-async fn search(visit: &Visit, shell: &Shell) -> Sent {
+/// The first page. What cannot be read is not on it.
+async fn start(visit: &Visit, shell: &Shell) -> Sent {
+    let may_ask = shell.may_ask;
+    let done = run(visit, "status", "", move |bodies, _| {
+        let runs = match may_ask {
+            true => bodies.runs(0, NEWEST_RUNS).unwrap_or_default(),
+            false => Value::Null,
+        };
+        Ok(json!({"status": bodies.status().unwrap_or_default(), "runs": runs}))
+    })
+    .await;
+    shown(shell, done, page::start)
+}
+
+async fn runs(visit: &Visit, shell: &Shell, uri: &Uri) -> Sent {
+    let value = |name: &str| in_query(uri, name).unwrap_or_default();
+    let filter = page_runs::RunFilter {
+        words: value("words"),
+        outcome: value("outcome"),
+    };
+    // Anything but a number begins with the newest run.
+    let skip = value("skip").parse().unwrap_or(0);
+    let is_filtered = filter.is_set();
+    let (skip, most) = match is_filtered {
+        true => (0, FILTERED_RUNS),
+        false => (skip, RUNS),
+    };
+    let done = run(visit, "runs", "", move |bodies, _| {
+        bodies.runs_with_askers(skip, most)
+    })
+    .await;
+    let done = done.map(|found| fitting_runs(found, &filter));
+    shown(shell, done, |shell, found| {
+        page_runs::list(shell, found, skip, RUNS, &filter)
+    })
+}
+
+/// The runs that fit a filter, as many as are on one page.
+fn fitting_runs(mut found: Value, filter: &page_runs::RunFilter) -> Value {
+    if !filter.is_set() {
+        return found;
+    }
+    if let Some(runs) = found["runs"].as_array_mut() {
+        runs.retain(|run| filter.fits(run));
+        runs.truncate(RUNS);
+        let count = runs.len();
+        found["total"] = json!(count);
+    }
+    found
+}
+
+async fn search(visit: &Visit, shell: &Shell, most: usize) -> Sent {
+    let most = most.clamp(1, page::MOST_HITS);
     let wanted = WantedSearch {
         query: shell.text.clone(),
-        limit: Some(HITS),
+        limit: Some(most),
         recent: None,
         within: within(shell),
     };
     let done = run(visit, "search", &shell.text, move |bodies, _| {
-        bodies.search(&wanted)
+        bodies.search_with_days(&wanted)
     })
     .await;
-    shown(shell, done, page::found)
+    shown(shell, done, |shell, found| page::found(shell, found, most))
 }
 
 fn wanted_answer(shell: &Shell) -> WantedAnswer {
@@ -150,13 +203,44 @@ fn wanted_answer(shell: &Shell) -> WantedAnswer {
     }
 }
 
+/// Asks. A browser is sent on to the address of the answer, so that neither "Back" nor "Reload" asks
+/// again; a program gets the page at once.
 async fn ask(visit: &Visit, shell: &Shell) -> Sent {
     let wanted = wanted_answer(shell);
     let done = run(visit, ASK, &shell.text, move |bodies, cancelled| {
         with_passages(bodies, bodies.ask(&wanted, cancelled, &|_| {})?)
     })
     .await;
-    shown(shell, done, page_proof::answered)
+    let address = done.as_ref().ok().and_then(answer_address);
+    let mut response = shown(shell, done, page_proof::answered);
+    if visit.is_browser
+        && let Some(address) = address
+        && let Ok(address) = HeaderValue::from_str(&address)
+    {
+        *response.status_mut() = StatusCode::SEE_OTHER;
+        response.headers_mut().insert(header::LOCATION, address);
+    }
+    response
+}
+
+/// The address of an answer that a record keeps.
+pub(super) fn answer_address(answer: &Value) -> Option<String> {
+    let id = answer["run_id"].as_str()?;
+    Some(format!("/ask?run={}", page::in_query_of_link(id)))
+}
+
+/// The answer of a run, from its record: nothing is asked.
+async fn answer_of_run(visit: &Visit, mut shell: Shell, id: String) -> Sent {
+    let subject = id.clone();
+    let done = run(visit, "run", &subject, move |bodies, _| {
+        let run = with_record_texts(bodies, bodies.run(&id)?);
+        Ok(page_runs::as_answer(&run))
+    })
+    .await;
+    if let Ok(answer) = &done {
+        shell.text = page::text(answer, "question").to_owned();
+    }
+    shown(&shell, done, page_proof::answered)
 }
 
 fn asked_in_steps(visit: &Visit, uri: &Uri) -> Sent {
@@ -165,28 +249,84 @@ fn asked_in_steps(visit: &Visit, uri: &Uri) -> Sent {
     stream::answer(visit, shell, wanted)
 }
 
-/// An answer with the current text of each evidence item; empty if it cannot be read.
+/// An answer with the text of each evidence item.
 pub(super) fn with_passages(bodies: &dyn Operations, mut answer: Value) -> Result<Value> {
     let items = answer["evidence"].as_array().into_iter().flatten();
-    let words = items.map(|item| {
-        let address = page::lines_of(item)?;
-        let document = bodies.get(&address).ok()?;
-        Some(document["text"].as_str()?.to_owned())
-    });
-    let passages: Value = words.map(Option::unwrap_or_default).collect();
+    let passages: Value = items.map(|item| passage_now(bodies, item)).collect();
     if let Some(fields) = answer.as_object_mut() {
         fields.insert("passages".to_owned(), passages);
     }
     Ok(answer)
 }
 
-async fn note(visit: &Visit, shell: &Shell, address: String) -> Sent {
+/// The text of an item of evidence as its file has it now, and whether it is the one that was judged.
+fn passage_now(bodies: &dyn Operations, item: &Value) -> Value {
+    let lines = lines_now(bodies, item).unwrap_or_default();
+    match judged_text(item, &lines) {
+        Some(text) => json!({"text": text, "exact": true}),
+        None => json!({"text": lines, "exact": false}),
+    }
+}
+
+/// The lines of an item as its file has them now.
+fn lines_now(bodies: &dyn Operations, item: &Value) -> Option<String> {
+    let document = bodies.get(&page::lines_of(item)?).ok()?;
+    Some(document["text"].as_str()?.to_owned())
+}
+
+/// The text that was judged, if it is in these lines: it has the item's length and its hash. It may
+/// begin inside the first line.
+fn judged_text<'t>(item: &Value, lines: &'t str) -> Option<&'t str> {
+    let byte = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    let start = byte(&item["start_byte"]).or_else(|| byte(&item["span"]["start"]))?;
+    let end = byte(&item["end_byte"]).or_else(|| byte(&item["span"]["end"]))?;
+    let length = end.checked_sub(start)?;
+    let wanted = item["text_sha256"].as_str()?;
+    let first_line = lines.find('\n').unwrap_or(lines.len());
+    let is_judged = |text: &&str| Sha256::of(text.as_bytes()).to_string() == wanted;
+    let starts = 0..=first_line
+        .min(lines.len().checked_sub(length)?)
+        .min(MOST_STARTS);
+    let mut texts = starts.filter_map(|at| lines.get(at..at + length));
+    texts.find(is_judged)
+}
+
+/// A run with the texts of its evidence: those of the record, or where it keeps only the beginning of
+/// one, that of the file, if the file still has the same bytes.
+fn with_record_texts(bodies: &dyn Operations, mut run: Value) -> Value {
+    let record = &run["record"];
+    let is_whole = record["redactions"].as_u64().unwrap_or_default() == 0;
+    let items = record["snapshot"]["items"].as_array().into_iter().flatten();
+    let passages: Value = items
+        .map(|item| recorded_passage(bodies, item, is_whole))
+        .collect();
+    if let Some(fields) = run.as_object_mut() {
+        fields.insert("passages".to_owned(), passages);
+    }
+    run
+}
+
+fn recorded_passage(bodies: &dyn Operations, item: &Value, is_whole: bool) -> Value {
+    let excerpt = page::text(item, "excerpt");
+    if item["excerpt_truncated"] != json!(true) {
+        return json!({"text": excerpt, "exact": is_whole});
+    }
+    let lines = lines_now(bodies, item).unwrap_or_default();
+    match judged_text(item, &lines) {
+        Some(text) => json!({"text": text, "exact": true, "of_file": true}),
+        None => json!({"text": page::whole_words(excerpt), "exact": is_whole}),
+    }
+}
+
+async fn note(visit: &Visit, shell: &Shell, address: String, is_source: bool) -> Sent {
     let subject = address.clone();
     let done = run(visit, "get", &subject, move |bodies, _| {
         bodies.note(&address)
     })
     .await;
-    shown(shell, done, page_note::document)
+    shown(shell, done, |shell, note| {
+        page_note::document(shell, note, is_source)
+    })
 }
 
 async fn memory(visit: &Visit, shell: &Shell, words: String) -> Sent {
@@ -202,7 +342,10 @@ async fn memory(visit: &Visit, shell: &Shell, words: String) -> Sent {
 
 async fn one_run(visit: &Visit, shell: &Shell, id: String) -> Sent {
     let subject = id.clone();
-    let done = run(visit, "run", &subject, move |bodies, _| bodies.run(&id)).await;
+    let done = run(visit, "run", &subject, move |bodies, _| {
+        Ok(with_record_texts(bodies, bodies.run(&id)?))
+    })
+    .await;
     shown(shell, done, page_runs::one)
 }
 
@@ -213,7 +356,11 @@ async fn compared(visit: &Visit, shell: &Shell, a: String, b: String) -> Sent {
             let failure = Failure::new(ErrorCode::InvalidArgs, "two runs are compared");
             return Err(failure.with_hint("choose a first and a second one in the list of runs"));
         }
-        bodies.compare(&a, &b)
+        let mut two = bodies.compare(&a, &b)?;
+        for side in ["a", "b"] {
+            two[side] = with_record_texts(bodies, two[side].take());
+        }
+        Ok(two)
     })
     .await;
     shown(shell, done, page_runs::compared)
@@ -271,6 +418,11 @@ pub(super) fn style() -> Sent {
     file("text/css; charset=utf-8", page::STYLE)
 }
 
+/// The icon of the program, for anybody, as the style.
+pub(super) fn icon() -> Sent {
+    file("image/svg+xml", page::ICON)
+}
+
 fn file(kind: &'static str, text: &'static str) -> Sent {
     sent(kind, Bytes::from_static(text.as_bytes()))
 }
@@ -280,4 +432,27 @@ fn sent(kind: &'static str, bytes: Bytes) -> Sent {
     let kind = HeaderValue::from_static(kind);
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_that_was_judged_is_found_in_its_lines_or_it_is_another_one() {
+        let of = |start: usize, text: &str| {
+            json!({"start_byte": start, "end_byte": start + text.len(),
+                "text_sha256": Sha256::of(text.as_bytes()).to_string()})
+        };
+        let lines = "é. It is so.\nAnd so.\n";
+        assert_eq!(judged_text(&of(9, lines), lines), Some(lines));
+        assert_eq!(
+            judged_text(&of(9, "It is so.\nAnd"), lines),
+            Some("It is so.\nAnd")
+        );
+        assert_eq!(judged_text(&of(9, "It was so."), lines), None);
+        assert_eq!(judged_text(&of(9, "And so."), lines), None);
+        assert_eq!(judged_text(&of(9, lines), ""), None);
+        assert_eq!(judged_text(&json!({}), lines), None);
+    }
 }

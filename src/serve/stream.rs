@@ -38,6 +38,8 @@ const STILL_HERE: Duration = Duration::from_secs(1);
 #[derive(Serialize, JsonSchema)]
 struct PageEvent {
     ok: bool,
+    /// Where the answer is from now on; null if no record keeps it.
+    address: Option<String>,
     title: String,
     html: String,
 }
@@ -199,6 +201,7 @@ fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
     };
     let last = PageEvent {
         ok,
+        address: done.as_ref().ok().and_then(site::answer_address),
         title: page::full_title(title),
         html: html.into_string(),
     };

@@ -191,6 +191,7 @@ fn nothing_hostile_runs_or_restyles_in_a_browser() {
     ];
     for (n, text) in HOSTILE.iter().enumerate() {
         paths.push(format!("/note?address=notes:{n}.md"));
+        paths.push(format!("/note?address=notes:{n}.md&view=source"));
         paths.push(format!("/ask?q={}", encoded(&format!("zebra {text}"))));
     }
     for path in paths {
@@ -238,6 +239,32 @@ fn pages_fit_a_narrow_window_and_are_light_or_dark() {
             "{path}"
         );
         assert_ne!(light, dark, "{path}");
+    }
+}
+
+/// Reports in the title the height of the head, and the names of what a thumb cannot hit.
+const MEASURE_HEAD: &str = "addEventListener('load', () => setTimeout(() => {
+  const small = [...document.querySelectorAll('.brand, #pages a, #q, #ask, .filters > summary')]
+    .filter((one) => one.getBoundingClientRect().height < (innerWidth <= 640 ? 40 : 24));
+  const height = Math.ceil(document.querySelector('header').getBoundingClientRect().height);
+  document.title = `${height <= 64 ? 'LOW' : height} ${small.map((one) => one.textContent).join()}`.trim();
+}, 300));";
+
+#[test]
+fn the_head_is_one_row_that_a_thumb_can_hit_in_a_browser() {
+    let Some(browser) = Browser::open() else {
+        return;
+    };
+    let world = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let front = in_front_of(&served, MEASURE_HEAD);
+    for path in ["/", "/?q=zebra", "/runs", "/note?address=zebra.md"] {
+        for width in [360, 1280, 3840] {
+            let size = format!("--window-size={width},900");
+            let dom = browser.run(&front.url(path), &["--dump-dom", &size]);
+            assert_eq!(title(&dom), "LOW", "{path} at {width}");
+        }
     }
 }
 

@@ -257,6 +257,36 @@ fn search_and_ask_work_without_scripts() {
     assert_eq!(tab.value("location.pathname"), "/ask");
 }
 
+/// The address of an answer asked again once, and a model could give another answer.
+#[test]
+fn back_and_reload_show_an_answer_and_ask_nothing() {
+    let Some(mut admitted) = Admitted::open() else {
+        return;
+    };
+    let Admitted { tab, world, .. } = &mut admitted;
+    tab.presses("/");
+    tab.waits_for("document.activeElement === field");
+    tab.types("How many apples does the zebra eat a day?");
+    tab.tabs_to("e.id === 'ask'");
+    tab.presses("Enter");
+    tab.waits_for("location.search.startsWith('?run=') && document.querySelector('main .flow .verified') !== null");
+    // A sentence leads to its proof, and the proof to the note.
+    tab.value("document.querySelector('main .flow .verified').click()");
+    tab.waits_for("document.querySelector('.claims details').open");
+    tab.value("document.querySelector('.claims .place a').click()");
+    tab.waits_for("location.pathname === '/note' && document.readyState === 'complete'");
+    tab.value("history.back()");
+    tab.waits_for(
+        "location.pathname === '/ask' && document.querySelector('main .flow .verified') !== null",
+    );
+    tab.value("location.reload()");
+    tab.waits_for("document.readyState === 'complete' && document.querySelector('main .flow .verified') !== null");
+    assert_eq!(world.json(&["runs", "list"])["total"], 1);
+    // An empty field leads back to the first page.
+    tab.value("field.value = ''; field.dispatchEvent(new Event('input'))");
+    tab.waits_for("location.pathname === '/' && document.querySelector('main .hero') !== null");
+}
+
 /// A page of another site that the browser has open beside the notes: it reads nothing, and asks
 /// nothing in the person's name.
 #[test]

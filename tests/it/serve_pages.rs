@@ -33,12 +33,20 @@ fn a_note_has_its_outline_the_notes_around_it_and_a_way_into_an_editor() {
         "<a href=\"#L5\">Stable</a>",
         "<h2>Links to it</h2>",
         "/note?address=notes:lion.md",
-        "See <a href=\"/note?address=notes:lion.md\">[[lion]]</a>.",
+        "See <a href=\"/note?address=notes:lion.md\">lion</a>.",
+        "<h2 id=\"L5\">Stable</h2>",
         "<h2>Links in it</h2><ul><li><bdi><a href=\"/note?address=notes:lion.md\">notes:lion.md</a></bdi>",
         "href=\"vscode://file/",
         "href=\"obsidian://open?path=",
     ] {
         assert!(note.contains(part), "{part} in {note}");
+    }
+    let source = served.get("/note?address=zebra.md&view=source").body;
+    for part in [
+        "<tr id=\"L5\"><th scope=\"row\">5</th><td>## Stable</td></tr>",
+        "See <a href=\"/note?address=notes:lion.md\">[[lion]]</a>.",
+    ] {
+        assert!(source.contains(part), "{part} in {source}");
     }
     let guest = world.json(&["serve", "token", "add", "guest", "--role", "search"]);
     let note = served.get_as(guest["token"].as_str().unwrap(), "/note?address=zebra.md");
@@ -134,7 +142,11 @@ fn a_character_that_moves_others_is_shown_on_every_page_and_moves_nothing() {
         ("/?q=kiln".to_owned(), "notes:kiln\\u{202e}gnp.md, line"),
         (
             "/note?address=notes:kiln%E2%80%AEgnp.md".to_owned(),
-            "<h1>notes:kiln\\u{202e}gnp.md</h1>",
+            "<bdi>notes:kiln\\u{202e}gnp.md</bdi>",
+        ),
+        (
+            "/note?address=notes:kiln%E2%80%AEgnp.md".to_owned(),
+            "<h1 id=\"L1\" dir=\"auto\">Kiln \\u{202e}gnp</h1>",
         ),
         (
             "/note?address=gone%E2%80%AE.md".to_owned(),
@@ -187,6 +199,14 @@ fn the_page_of_a_run_says_that_its_record_keeps_only_a_part_of_a_text() {
     let record = served.get("/run?id=last").body;
     assert!(
         record.contains("40 bales") && record.contains(cut),
+        "{record}"
+    );
+    // The file still has the bytes that were judged, so it gives the rest.
+    assert!(record.contains("still has the same bytes"), "{record}");
+    world.write("barn.md", &barn.replace("hay is dry", "hay is wet"));
+    let record = served.get("/run?id=last").body;
+    assert!(
+        record.contains(cut) && !record.contains("hay is wet"),
         "{record}"
     );
     let whole = World::with(&[("zebra.md", "# Zebra\n\nThe zebra eats 14 apples a day.\n")]);
@@ -258,7 +278,7 @@ fn two_runs_are_chosen_as_first_and_second_and_what_differs_is_said_in_words() {
 }
 
 #[test]
-fn the_style_and_nothing_else_of_the_pages_needs_no_token() {
+fn the_style_the_icon_and_nothing_else_of_the_pages_needs_no_token() {
     let world = world();
     let served = Served::start(&world, &[]);
     let host = ("Host", served.address.as_str());
@@ -270,6 +290,9 @@ fn the_style_and_nothing_else_of_the_pages_needs_no_token() {
     );
     assert!(style.header("content-security-policy").is_some());
     assert_eq!(served.with("POST /style.css", &[host], "").status, 405);
+    let icon = served.with("GET /icon.svg", &[host], "");
+    assert_eq!(icon.header("content-type"), Some("image/svg+xml"));
+    assert!(icon.header("content-security-policy").is_some());
     for path in ["/script.js", "/", "/status"] {
         served
             .with(&format!("GET {path}"), &[host], "")
@@ -628,4 +651,146 @@ fn one_answer_at_a_time_and_a_link_into_the_page_asks_nothing_again() {
         return;
     };
     assert!(done.status.success(), "{done:?}");
+}
+
+/// A page that was opened again once asked again, and a model could give another answer.
+#[test]
+fn an_answer_has_an_address_that_asks_nothing() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let bearer = served.bearer();
+    let browser = [
+        ("Host", served.address.as_str()),
+        ("Authorization", bearer.as_str()),
+        ("Accept", "text/html"),
+    ];
+    let path = "/ask?q=How+many+apples+does+the+zebra+eat+a+day";
+    let asked = served.with(&format!("GET {path}"), &browser, "");
+    assert_eq!(asked.status, 303, "{}", asked.body);
+    let address = asked.header("location").unwrap();
+    assert!(address.starts_with("/ask?run="), "{address}");
+    for _ in 0..2 {
+        let answer = served.get(address);
+        assert_eq!(answer.status, 200);
+        for part in [
+            "<h1 dir=\"auto\">How many apples does the zebra eat a day</h1>",
+            "<li class=\"verified\">",
+            "<td><mark>The zebra eats 14 apples a day</mark>.",
+            "The record of this answer",
+        ] {
+            assert!(answer.body.contains(part), "{part} in {}", answer.body);
+        }
+    }
+    let stream = served.get("/ask/stream?q=How+many+apples+does+the+zebra+eat");
+    let (_, last) = events(&stream.body).pop().unwrap();
+    let run = last["address"].as_str().unwrap();
+    assert!(run.starts_with("/ask?run="), "{last}");
+    assert_eq!(world.json(&["runs", "list"])["total"], 2);
+    let none = served.get("/ask?run=none");
+    assert_eq!(none.status, 404, "{}", none.body);
+}
+
+#[test]
+fn the_first_page_shows_what_is_here_and_what_was_asked_last() {
+    let world = world();
+    world.ok(&["ask", QUESTION]);
+    let served = Served::start(&world, &[]);
+    let start = served.get("/").body;
+    for part in ["2 notes in 1 source", "Asked last", QUESTION, "/ask?run="] {
+        assert!(start.contains(part), "{part} in {start}");
+    }
+    let guest = world.json(&["serve", "token", "add", "guest", "--role", "search"]);
+    let start = served.get_as(guest["token"].as_str().unwrap(), "/").body;
+    assert!(!start.contains(QUESTION), "{start}");
+}
+
+#[test]
+fn more_passages_are_a_step_away_and_each_has_its_day() {
+    let notes: Vec<(String, String)> = (0..24)
+        .map(|n| {
+            let name = format!("2026-05-{:02} zebra {n}.md", n % 28 + 1);
+            (name, format!("# Zebra {n}\n\nThe zebra eats {n} apples.\n"))
+        })
+        .collect();
+    let notes: Vec<(&str, &str)> = notes
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str()))
+        .collect();
+    let world = World::with(&notes);
+    world.ok(&["index"]);
+    let served = Served::start(&world, &[]);
+    let first = served.get("/?q=zebra").body;
+    assert!(first.contains("<h1>20 passages or more</h1>"), "{first}");
+    assert!(
+        first.contains("href=\"/?q=zebra&amp;show=40#hit21\""),
+        "{first}"
+    );
+    assert!(first.contains("<time datetime=\"2026-05-"), "{first}");
+    let all = served.get("/?q=zebra&show=40").body;
+    assert!(all.contains("<h1>24 passages</h1>"), "{all}");
+    assert!(!all.contains("More passages"), "{all}");
+    for wrong in ["0", "-1", "x", "99999999999"] {
+        assert_eq!(
+            served.get(&format!("/?q=zebra&show={wrong}")).status,
+            200,
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn a_note_that_is_gone_is_not_called_changed() {
+    let world = world();
+    std::fs::remove_file(world.vault().join("lion.md")).unwrap();
+    world.write("zebra.md", "# Zebra\n\nThe zebra eats 15 apples a day.\n");
+    let served = Served::start(&world, &[]);
+    let found = served.get("/?q=lion+zebra").body;
+    assert!(found.contains("no longer there"), "{found}");
+    assert!(found.contains("changed since it was indexed"), "{found}");
+}
+
+#[test]
+fn runs_say_who_asked_and_are_filtered() {
+    let world = world();
+    world.ok(&["ask", QUESTION]);
+    let served = Served::start(&world, &[]);
+    served.post("/api/ask", &json!({"question": "What does the lion eat?"}));
+    let all = served.get("/runs").body;
+    assert!(
+        all.contains("<bdi>cli</bdi>") && all.contains("<bdi>serve</bdi>"),
+        "{all}"
+    );
+    let lion = served.get("/runs?words=LION").body;
+    assert!(
+        lion.contains("What does the lion eat?") && !lion.contains(QUESTION),
+        "{lion}"
+    );
+    let none = served.get("/runs?words=lion&outcome=abstained").body;
+    assert!(none.contains("No run fits."), "{none}");
+}
+
+#[test]
+fn a_browser_is_told_in_words_and_links_what_is_wrong() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let bearer = served.bearer();
+    let host = ("Host", served.address.as_str());
+    let accept = ("Accept", "text/html");
+    let known = ("Authorization", bearer.as_str());
+    let nowhere = served.with("GET /nowhere", &[host, accept, known], "").body;
+    assert!(nowhere.contains("There is no such page"), "{nowhere}");
+    assert!(
+        nowhere.contains("href=\"/runs\"") && !nowhere.contains("POST"),
+        "{nowhere}"
+    );
+    let unknown = served.with("GET /", &[host, accept], "").body;
+    assert!(unknown.contains("local-agent serve link"), "{unknown}");
+    assert!(unknown.contains("It works once"), "{unknown}");
+    let date = served.get("/?q=zebra&after=2026-13-45").body;
+    assert!(
+        date.contains("in the filters") && !date.contains("--after"),
+        "{date}"
+    );
+    let none = served.get("/note?address=qqqqqqqq.md").body;
+    assert!(!none.contains("local-agent ls"), "{none}");
 }

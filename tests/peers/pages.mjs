@@ -51,6 +51,14 @@ assert.equal(elements.main.children.length, 3);
 elements.q.listeners.input();
 assert.equal(second.isClosed, true);
 
+// While an answer comes, its question, the evidence that was found and the verdicts are shown.
+const coming = ask("shown"), [head, evidence, sentences] = elements.main.children;
+assert.equal(head.children[0].textContent, "shown");
+coming.listeners.step({ data: JSON.stringify({ step: "evidence", items: 1, places: ["n:a.md, line 3"] }) });
+assert.equal(evidence.children[0].textContent, "n:a.md, line 3");
+coming.listeners.sentence({ data: JSON.stringify({ draft: 1, verdict: "checked", text: "a" }) });
+assert.equal(sentences.children[0].children[0].textContent, "checked");
+
 // The sentences of a draft stay until those of a newer draft or of the answer come, and go with an
 // answer that ends early.
 const drafted = ask("drafts"), list = elements.main.children[2];
@@ -71,6 +79,9 @@ const third = ask("three");
 third.listeners.page({ data: JSON.stringify({ html: "" }) });
 assert.equal(third.isClosed, true);
 assert.equal(location.search, "?q=three");
+// An answer that a record keeps has its address, which asks nothing.
+ask("four").listeners.page({ data: JSON.stringify({ html: "", address: "/ask?run=4" }) });
+assert.equal(location.search, "?run=4");
 page.listeners.popstate();
 assert.equal(reloads, 0);
 location.search = "?q=one";

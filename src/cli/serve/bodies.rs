@@ -26,13 +26,16 @@ use local_agent_agent::operations::ask::{AskContext, AskOutcome, AskRequest};
 use local_agent_agent::operations::documents::{self, Lines};
 use local_agent_agent::operations::notes::{self, Backlink, OutgoingLink, SimilarNote};
 use local_agent_agent::operations::privacy;
-use local_agent_agent::operations::recency::Recency;
-use local_agent_agent::operations::search::{Search, search};
+use local_agent_agent::operations::recency::{NoteDay, Recency};
+use local_agent_agent::operations::search::{Search, Searched, search};
 use local_agent_agent::operations::{self, place, run_log};
 use local_agent_agent::runs::{Archive, RunId};
 use local_agent_files::sandbox::Sandbox;
-use local_agent_index::retrieval::Mode;
+use local_agent_index::retrieval::{Hit, Mode};
+use local_agent_index::store::IndexReader;
+use local_agent_text::documents::said_lines;
 use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::evidence::EvidenceItem;
 use local_agent_text::markdown::{HeadingAt, heading_list};
 use local_agent_text::types::percent_encode;
 
@@ -142,6 +145,7 @@ fn news(event: &Event<'_>) -> Option<AskEvent> {
     let step = match event {
         Event::Frozen { snapshot, .. } => AskStep::Evidence {
             items: snapshot.items().len(),
+            places: snapshot.items().iter().map(place_of).collect(),
         },
         Event::Asking { model, .. } => AskStep::Asking {
             model: model.name.clone(),
@@ -159,6 +163,12 @@ fn news(event: &Event<'_>) -> Option<AskEvent> {
         Event::Round(_) => return None,
     };
     Some(AskEvent::Step(step))
+}
+
+/// Where an item of evidence is, in words.
+fn place_of(item: &EvidenceItem) -> String {
+    let lines = said_lines(item.path.as_str(), item.lines);
+    format!("{}:{}, {lines}", item.source, item.path)
 }
 
 fn outline_line(heading: HeadingAt) -> OutlineLine {
@@ -193,9 +203,8 @@ impl Served {
     }
 }
 
-impl Operations for Served {
-    fn search(&self, wanted: &WantedSearch) -> Result<Value> {
-        let config = self.config();
+impl Served {
+    fn searched(&self, wanted: &WantedSearch) -> Result<Searched> {
         let limit = wanted.limit.unwrap_or(USUAL_HITS);
         if !(1..=MOST_HITS).contains(&limit) {
             let message = format!("`limit` is from 1 to {MOST_HITS}");
@@ -213,9 +222,59 @@ impl Operations for Served {
             min_score: None,
             recency: Recency::asked(wanted.recent, self.service.today)?,
         };
-        let searched = search(config, &self.sandbox()?, &self.service.library, &asked)?;
-        let body = query::body(&wanted.query, &searched, config)?;
+        let library = &self.service.library;
+        search(self.config(), &self.sandbox()?, library, &asked)
+    }
+
+    fn found_body(&self, wanted: &WantedSearch, searched: &Searched) -> Result<Value> {
+        let body = query::body(&wanted.query, searched, self.config())?;
         Ok(self.without_scores(body, "/hits"))
+    }
+
+    /// The day of the note of each hit, as far as it is known.
+    fn days_of(&self, searched: &Searched) -> Result<Vec<Option<String>>> {
+        let hits = &searched.found.hits;
+        let ids: Vec<i64> = hits.iter().map(|hit| hit.chunk.document_id).collect();
+        let Some(index) = IndexReader::open(&self.config().index.db_path)? else {
+            return Ok(Vec::new());
+        };
+        let stored = index.days_of(&ids)?;
+        let day = |hit: &Hit| {
+            let stored = stored.get(&hit.chunk.document_id)?;
+            let day = NoteDay::of(&hit.chunk.path, &hit.chunk.title, stored).day;
+            Some(day.to_string())
+        };
+        Ok(hits.iter().map(day).collect())
+    }
+
+    /// Whether the note of a hit that is not fresh is no longer there.
+    fn is_gone(&self, sandbox: &Sandbox, hit: &Value) -> bool {
+        let (Some(source), Some(path)) = (hit["source"].as_str(), hit["rel_path"].as_str()) else {
+            return false;
+        };
+        let address = format!("{source}:{path}");
+        let read = documents::get(self.config(), sandbox, &address, Lines::default());
+        read.is_err_and(|failure| failure.code == ErrorCode::FileNotFound)
+    }
+}
+
+impl Operations for Served {
+    fn search(&self, wanted: &WantedSearch) -> Result<Value> {
+        self.found_body(wanted, &self.searched(wanted)?)
+    }
+
+    fn search_with_days(&self, wanted: &WantedSearch) -> Result<Value> {
+        let searched = self.searched(wanted)?;
+        let mut body = self.found_body(wanted, &searched)?;
+        let days = self.days_of(&searched).unwrap_or_default();
+        let sandbox = self.sandbox()?;
+        let hits = body["hits"].as_array_mut().into_iter().flatten();
+        for (number, hit) in hits.enumerate() {
+            hit["day"] = days.get(number).cloned().flatten().into();
+            let is_gone = hit["fresh"] == false && self.is_gone(&sandbox, hit);
+            hit["gone"] = is_gone.into();
+        }
+        Ok(body)
     }
 
     fn ask(
@@ -312,6 +371,20 @@ impl Operations for Served {
     fn runs(&self, skip: usize, limit: usize) -> Result<Value> {
         let runs = runs::listed(&self.archive(), skip, limit)?;
         Ok(self.without_path(runs, "runs_dir"))
+    }
+
+    fn runs_with_askers(&self, skip: usize, limit: usize) -> Result<Value> {
+        let mut listed = self.runs(skip, limit)?;
+        let (entries, _) = self.archive().list(skip, limit)?;
+        let asked_by = |run: &Value| {
+            let id = run["run_id"].as_str()?;
+            let entry = entries.iter().find(|entry| entry.id.as_str() == id)?;
+            Some(entry.record.as_ref().ok()?.asked_by.clone())
+        };
+        for run in listed["runs"].as_array_mut().into_iter().flatten() {
+            run["asked_by"] = asked_by(run).into();
+        }
+        Ok(listed)
     }
 
     fn run(&self, id: &str) -> Result<Value> {

@@ -15,6 +15,7 @@ mod pack;
 mod plain;
 pub mod sentences;
 mod shallow;
+mod syntax_tree;
 mod types;
 
 pub use blocks::{Block, BlockKind, blocks};
@@ -29,6 +30,7 @@ pub(crate) use outline::{Outline, Shape};
 pub use plain::plain;
 pub use sentences::{BlockRole, Sentence, sentences};
 pub use shallow::shallow;
+pub use syntax_tree::{CellAlignment, SyntaxKind, SyntaxNode, SyntaxTree, syntax_tree};
 pub use types::{
     BlockKinds, Chunk, ChunkOptions, CountTokens, Document, HeadingAt, Problem, Scheme,
 };
