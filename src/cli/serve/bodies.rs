@@ -234,7 +234,7 @@ impl Served {
     /// The day of the note of each hit, as far as it is known.
     fn days_of(&self, searched: &Searched) -> Result<Vec<Option<String>>> {
         let hits = &searched.found.hits;
-        let ids: Vec<i64> = hits.iter().map(|hit| hit.chunk.document_id).collect();
+        let ids: Vec<_> = hits.iter().map(|hit| hit.chunk.document_id).collect();
         let Some(index) = IndexReader::open(&self.config().index.db_path)? else {
             return Ok(Vec::new());
         };
