@@ -312,9 +312,8 @@ fn ambiguous(name: &str, many: &[Address]) -> Failure {
         .first()
         .map(|first| format!("local-agent get {}", in_quotes(first)));
     Failure {
-        code: ErrorCode::AmbiguousPath,
-        message,
         hint,
+        ..Failure::new(ErrorCode::AmbiguousPath, message)
     }
 }
 
