@@ -48,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode> {
         Needs::beside_index(config)
     };
     context.enter(config, &Needs { files, ..needs })?;
-    let sandbox = context.sandbox(config)?;
+    let sandbox = context.sandbox_for(config, args.for_agent)?;
     let library = Library::for_command(config, Some(context.embedding(config)?))
         .with_reranker(config, context.reranker(config)?);
     let roots = context.roots();

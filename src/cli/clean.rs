@@ -78,18 +78,23 @@ pub(super) fn run(context: &Context, args: &Clean) -> Result<ExitCode> {
     if context.out.json {
         context.out.json(context.body(&view)?);
     } else {
-        print(context, args, &view);
+        print(context, args, &view, !config.sources.is_empty());
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(context: &Context, args: &Clean, view: &CleanView) {
+fn print(context: &Context, args: &Clean, view: &CleanView, has_sources: bool) {
     let out = context.out;
     for one in &view.left {
         talk(&format!("left: {} {}", one.path.display(), one.why));
     }
     if view.items.is_empty() {
-        out.line("There is nothing to remove.");
+        out.line(match args.all {
+            true => "There is nothing to remove.",
+            false => {
+                "There is nothing to remove. With --all the indexes are listed, too; --yes removes what is listed."
+            }
+        });
         return;
     }
     for item in &view.items {
@@ -105,7 +110,7 @@ fn print(context: &Context, args: &Clean, view: &CleanView) {
             "{total} can be removed: local-agent clean{all} --yes"
         ));
     }
-    if args.all && view.removed {
+    if args.all && view.removed && has_sources {
         out.line("next: local-agent index && local-agent embed");
     }
 }
@@ -133,7 +138,8 @@ fn caches(context: &Context) -> Result<Vec<Item>> {
     let items = parts
         .into_iter()
         .filter_map(|(name, what)| item(&cache.join(name), what));
-    Ok(items.collect())
+    // An empty folder takes no room.
+    Ok(items.filter(|item| item.bytes > 0).collect())
 }
 
 fn path_of(config: &Config, database: Database) -> &Path {
@@ -199,18 +205,25 @@ fn bytes_in(path: &Path) -> u64 {
     entries.map(|entry| bytes_in(&entry.path())).sum()
 }
 
-/// Takes the locks of both jobs, so that nothing is removed while they run.
-fn job_locks(config: &Config) -> Result<[JobLock; 2]> {
-    Ok([
+/// Takes the locks of the jobs, so that nothing is removed while they run.
+fn job_locks(config: &Config) -> Result<Vec<JobLock>> {
+    let locks = [
         take_lock(&config.index.db_path, "index.lock")?,
         take_lock(&config.embed.db_path, "embed.lock")?,
-    ])
+    ];
+    Ok(locks.into_iter().flatten().collect())
 }
 
-/// Takes the lock beside a database, without waiting.
-fn take_lock(database: &Path, name: &str) -> Result<JobLock> {
+/// Takes the lock beside a database, without waiting. `None` if its folder does not exist: no job
+/// runs there, and a new folder would have no proof of who made it.
+fn take_lock(database: &Path, name: &str) -> Result<Option<JobLock>> {
     let path = JobLock::path_beside(database, name);
-    Ok(JobLock::take(&path, &holder("clean"), Duration::ZERO)?)
+    if !path.parent().is_some_and(Path::exists) {
+        return Ok(None);
+    }
+    JobLock::take(&path, &holder("clean"), Duration::ZERO)
+        .map(Some)
+        .map_err(Failure::from)
 }
 
 fn remove(path: &Path) -> Result<()> {

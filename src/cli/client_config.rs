@@ -14,6 +14,59 @@ use super::{client_toml, client_yaml};
 /// The name of this program's entry.
 pub(super) const NAME: &str = "local-agent";
 
+/// The keys of an entry with which a client reaches this program. All others are a person's to set.
+const REACH: [&str; 10] = [
+    "name",
+    "type",
+    "command",
+    "cmd",
+    "args",
+    "url",
+    "httpUrl",
+    "serverUrl",
+    "uri",
+    "bearer_token_env_var",
+];
+
+/// `entry` with what a person set in the old one: its variables, limits, and other keys.
+pub(super) fn with_own_settings(old: Option<&Value>, entry: &Value) -> Value {
+    let (Some(old), Some(new)) = (old.and_then(Value::as_object), entry.as_object()) else {
+        return entry.clone();
+    };
+    let mut merged = new.clone();
+    for (key, value) in old {
+        match (key.as_str(), merged.get_mut(key)) {
+            (key, _) if REACH.contains(&key) => {}
+            // Without an address there is nothing to send them to.
+            ("headers" | "env_keys", None) => {}
+            ("headers", Some(Value::Object(headers))) => {
+                let own = value.as_object().into_iter().flatten();
+                let own = own.filter(|(name, _)| !name.eq_ignore_ascii_case("authorization"));
+                headers.extend(own.map(|(name, value)| (name.clone(), value.clone())));
+            }
+            ("env_keys", Some(Value::Array(keys))) => {
+                let own = value.as_array().into_iter().flatten();
+                let more: Vec<Value> = own.filter(|key| !keys.contains(key)).cloned().collect();
+                keys.extend(more);
+            }
+            _ => {
+                merged.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Value::Object(merged)
+}
+
+/// The mark of UTF-8 with which some editors begin a file, and the text behind it.
+fn split_mark(text: &str) -> (&str, &str) {
+    let mark = '\u{feff}';
+    text.split_at(if text.starts_with(mark) {
+        mark.len_utf8()
+    } else {
+        0
+    })
+}
+
 /// Why a file that cannot be edited is not changed.
 pub(super) const NOT_UNDERSTOOD: &str = "its form is not understood";
 
@@ -37,7 +90,8 @@ impl Syntax {
         }
     }
 
-    /// `text` with `entry` under `section`; an existing entry with that name is replaced.
+    /// `text` with `entry` under `section`. Of an existing entry with that name, only what a person
+    /// set there stays.
     ///
     /// # Errors
     /// The reason why `text` cannot be edited, as the end of a sentence.
@@ -47,8 +101,11 @@ impl Syntax {
         section: &str,
         entry: &Value,
     ) -> Result<String, String> {
-        if self.entry(text, section)?.as_ref() == Some(entry) {
-            return Ok(text.to_owned());
+        let (mark, text) = split_mark(text);
+        let old = self.entry(text, section)?;
+        let entry = &with_own_settings(old.as_ref(), entry);
+        if old.as_ref() == Some(entry) {
+            return Ok(format!("{mark}{text}"));
         }
         let edited = match self {
             Self::Json | Self::JsonWithComments => {
@@ -62,7 +119,7 @@ impl Syntax {
             meant = Value::Object(serde_json::Map::new());
         }
         meant[section][NAME] = entry.clone();
-        self.holds(edited, &meant)
+        Ok(format!("{mark}{}", self.holds(edited, &meant)?))
     }
 
     /// `text` without this program's entry under `section`.
@@ -70,8 +127,9 @@ impl Syntax {
     /// # Errors
     /// As [`Self::with_entry`].
     pub(super) fn without_entry(self, text: &str, section: &str) -> Result<String, String> {
+        let (mark, text) = split_mark(text);
         if self.entry(text, section)?.is_none() {
-            return Ok(text.to_owned());
+            return Ok(format!("{mark}{text}"));
         }
         let edited = match self {
             Self::Json | Self::JsonWithComments => without_entry(text, &self.scan(text), section),
@@ -82,7 +140,7 @@ impl Syntax {
         if let Some(servers) = meant[section].as_object_mut() {
             servers.remove(NAME);
         }
-        self.holds(edited, &meant)
+        Ok(format!("{mark}{}", self.holds(edited, &meant)?))
     }
 
     /// This program's entry under `section`.
@@ -90,7 +148,7 @@ impl Syntax {
     /// # Errors
     /// As [`Self::with_entry`].
     pub(super) fn entry(self, text: &str, section: &str) -> Result<Option<Value>, String> {
-        let whole = self.whole(text)?;
+        let whole = self.whole(split_mark(text).1)?;
         if whole.is_null() {
             return Ok(None);
         }
@@ -440,6 +498,71 @@ mod tests {
 
     fn entry() -> Value {
         json!({"command": "/bin/local-agent", "args": ["mcp"]})
+    }
+
+    #[test]
+    fn what_a_person_set_in_the_entry_stays() {
+        let old = json!({"command": "old", "args": ["x"], "env": {"X": "1"}, "timeout": 5,
+            "headers": {"authorization": "Bearer old", "X-Team": "a"}});
+        let text = json!({"mcpServers": {"local-agent": old}, "a": 1}).to_string();
+        for syntax in [Syntax::Json, Syntax::JsonWithComments] {
+            let after = syntax.with_entry(&text, "mcpServers", &entry()).unwrap();
+            let held = syntax.entry(&after, "mcpServers").unwrap().unwrap();
+            let mut wanted = entry();
+            wanted["env"] = json!({"X": "1"});
+            wanted["timeout"] = json!(5);
+            assert_eq!(held, wanted);
+            assert_eq!(syntax.with_entry(&after, "mcpServers", &entry()), Ok(after));
+        }
+        let http = json!({"url": "http://x", "headers": {"Authorization": "Bearer ${T}"}});
+        let merged = with_own_settings(Some(&old), &http);
+        let headers = json!({"Authorization": "Bearer ${T}", "X-Team": "a"});
+        assert_eq!(
+            (&merged["headers"], &merged["timeout"]),
+            (&headers, &json!(5))
+        );
+        assert_eq!((merged.get("command"), merged.get("args")), (None, None));
+        let toml = "[mcp_servers.local-agent]\ncommand = \"old\" # mine\nstartup_timeout_sec = 20\n\n[mcp_servers.local-agent.env]\nX = \"1\"\n";
+        let after = Syntax::Toml
+            .with_entry(toml, "mcp_servers", &entry())
+            .unwrap();
+        assert!(after.contains("startup_timeout_sec = 20\n"), "{after}");
+        assert!(
+            after.contains("[mcp_servers.local-agent.env]\nX = \"1\"\n"),
+            "{after}"
+        );
+        assert!(
+            after.contains("\"/bin/local-agent\"") && !after.contains("old"),
+            "{after}"
+        );
+        let yaml =
+            "extensions:\n  local-agent:\n    cmd: old\n    timeout: 9\n    envs: {X: '1'}\n";
+        let goose = json!({"cmd": "new", "timeout": 300, "envs": {}});
+        let after = Syntax::Yaml.with_entry(yaml, "extensions", &goose).unwrap();
+        let held = Syntax::Yaml.entry(&after, "extensions").unwrap().unwrap();
+        assert_eq!(
+            held,
+            json!({"cmd": "new", "timeout": 9, "envs": {"X": "1"}})
+        );
+    }
+
+    #[test]
+    fn a_mark_at_the_beginning_of_a_file_stays() {
+        let files = [
+            (Syntax::Json, "{\"a\": 1}\n"),
+            (Syntax::JsonWithComments, "// mine\n{}\n"),
+            (Syntax::Toml, "a = 1\n"),
+            (Syntax::Yaml, "a: 1\n"),
+        ];
+        for (syntax, text) in files {
+            let marked = format!("\u{feff}{text}");
+            let after = syntax.with_entry(&marked, "servers", &entry()).unwrap();
+            let plain = syntax.with_entry(text, "servers", &entry()).unwrap();
+            assert_eq!(after, format!("\u{feff}{plain}"));
+            assert_eq!(syntax.entry(&after, "servers"), Ok(Some(entry())));
+            let without = syntax.without_entry(&after, "servers").unwrap();
+            assert!(without.starts_with('\u{feff}'), "{without}");
+        }
     }
 
     #[test]

@@ -50,18 +50,19 @@ fn enter(file: &mut DocumentMut, section: &str, entry: &Value) {
     let mut servers = Table::new();
     servers.set_implicit(true);
     let servers = file.entry(section).or_insert(Item::Table(servers));
-    let mut table = Table::new();
+    let Some(servers) = servers.as_table_mut() else {
+        return;
+    };
+    // What stays keeps its form and its comments.
+    let old = servers.get(NAME).and_then(Item::as_table);
+    let mut table = old.cloned().unwrap_or_default();
+    table.retain(|name, _| entry.get(name).is_some());
     for (name, value) in entry.as_object().into_iter().flatten() {
-        table.insert(name, item(value));
-    }
-    if let Some(servers) = servers.as_table_mut() {
-        // Comments before the heading are kept.
-        if let Some(old) = servers.get(NAME).and_then(Item::as_table) {
-            *table.decor_mut() = old.decor().clone();
-            table.set_position(old.position());
+        if table.get(name).map(item_value).as_ref() != Some(value) {
+            table.insert(name, item(value));
         }
-        servers.insert(NAME, Item::Table(table));
     }
+    servers.insert(NAME, Item::Table(table));
 }
 
 /// A value of an entry: text, a truth value, or a list of texts.

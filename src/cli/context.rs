@@ -15,7 +15,7 @@ use super::output::{Output, TerminalWishes, talk};
 use local_agent_agent::config::{
     self, ApiKeyUse, Config, ConfigProblem, EditedFile, FlagValue, Inputs, Layer, LayerKind, Loaded,
 };
-use local_agent_agent::operations::{self, EmbeddingModel};
+use local_agent_agent::operations::{self, EmbeddingModel, privacy};
 use local_agent_embed::models::{ModelFiles, PreparedFolder, RerankerFiles};
 use local_agent_files::sandbox::Sandbox;
 use local_agent_net::ApiKey;
@@ -410,6 +410,18 @@ impl Context {
     /// See [`operations::sandbox`].
     pub(super) fn sandbox(&self, config: &Config) -> Result<Sandbox> {
         operations::sandbox(config)
+    }
+
+    /// The files that a command may read; `for_agent`: only what an agent sees.
+    pub(super) fn sandbox_for(&self, config: &Config, for_agent: bool) -> Result<Sandbox> {
+        let sandbox = self.sandbox(config)?;
+        let hidden = for_agent
+            .then(|| privacy::kept_from_agents(config))
+            .flatten();
+        Ok(match hidden {
+            Some(private) => sandbox.without_private(private),
+            None => sandbox,
+        })
     }
 
     /// The files of the configured embedding model, whose tokens measure chunks.

@@ -69,7 +69,7 @@ struct SkippedNote {
 pub(super) fn run(context: &Context, args: &Get) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
-    let sandbox = context.sandbox(&config)?;
+    let sandbox = context.sandbox_for(&config, args.for_agent)?;
     let lines = Lines {
         from: args.from.and_then(|line| usize::try_from(line).ok()),
         count: args.lines.and_then(|count| usize::try_from(count).ok()),
@@ -118,7 +118,7 @@ struct Collected {
 pub(super) fn run_many(context: &Context, args: &MultiGet) -> Result<ExitCode> {
     let config = context.load()?.config;
     context.enter(&config, &Needs::nothing())?;
-    let sandbox = context.sandbox(&config)?;
+    let sandbox = context.sandbox_for(&config, args.for_agent)?;
     let mut collected = Collected {
         budget: args.max_bytes,
         ..Collected::default()

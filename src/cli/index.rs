@@ -104,7 +104,7 @@ pub(super) struct IndexView<'a> {
     error_code: Option<&'static str>,
     /// If not ok: what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'a str>,
+    hint: Option<String>,
     /// Files in the sources that are not documents, by kind.
     left_out: Vec<KindCount>,
     /// Whether the system confines the process: `enforced`, `partly` or `absent`.
@@ -129,7 +129,7 @@ impl<'a> IndexView<'a> {
             sources_count: selected.len(),
             warnings: &config.warnings,
             error_code: (!ok).then_some(code.as_str()),
-            hint: (!ok).then_some(first.map_or(UNREADABLE_SOURCE, way_out)),
+            hint: (!ok).then(|| here(first.map_or(UNREADABLE_SOURCE, way_out))),
             left_out: Vec::new(),
             confinement: "",
         }
@@ -209,6 +209,9 @@ fn print(context: &Context, summary: &IndexSummary, took: Duration) {
         .map(|skipped| (skipped.path.as_str(), skipped.reason.as_str()));
     for line in left_out::skipped_files(others) {
         out.line(&line);
+    }
+    if summary.total_docs == 0 && summary.failures.is_empty() {
+        out.line("There is nothing to search yet: put notes into the folders of `local-agent source list`, or add one with `local-agent source add DIR`.");
     }
     say_failures(&summary.failures);
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::args::{Client, ClientPlace, McpInstall, OWN_SERVER};
+use super::client_config::with_own_settings;
 use super::client_formats::{ClientFormat, Way, address_in};
 use super::context::Context;
 use super::read::read_text;
@@ -297,7 +298,9 @@ fn client_status(
         Ok(None) => status.state = EntryState::Absent,
         Ok(Some(entry)) => {
             let (way, option) = way_of(context, &entry)?;
-            let is_current = format.entry(&way)?.as_ref() == Some(&entry);
+            let wanted = format.entry(&way)?;
+            let wanted = wanted.map(|wanted| with_own_settings(Some(&entry), &wanted));
+            let is_current = wanted.as_ref() == Some(&entry);
             status.url = address_in(&entry).map(str::to_owned);
             status.state = match is_current {
                 true => EntryState::Current,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::args::{Ls, ModeArg, NoteArgs, Query, Similar, Tags};
 use super::context::Context;
 use super::enter::Needs;
-use super::output::count;
+use super::output::{Output, count};
 use super::query::{self, file_path};
 use local_agent_agent::config::Config;
 use local_agent_agent::operations::Library;
@@ -119,16 +119,27 @@ pub(super) fn links(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
     for link in &links {
         let anchor = link.anchor.as_ref().map(|anchor| format!("#{anchor}"));
         let anchor = anchor.unwrap_or_default();
-        let line = if link.external {
-            link.target.clone()
+        if link.external {
+            out.line(&out.shown(&link.target));
         } else if link.notes.is_empty() {
-            format!("{}{anchor}  (no such note)", link.target)
+            let missing = format!("{}{anchor}  (no such note)", link.target);
+            out.line(&out.shown(&missing));
         } else {
-            format!("{}{anchor}", link.notes.join(" or "))
-        };
-        out.line(&out.shown(&line));
+            let notes = link.notes.iter().map(|note| linked(out, &config, note));
+            let notes: Vec<String> = notes.collect();
+            out.line(&format!("{}{}", notes.join(" or "), out.shown(&anchor)));
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The address of a note, with a link that opens it.
+fn linked(out: Output, config: &Config, note: &str) -> String {
+    let text = out.shown(note);
+    match note.split_once(':') {
+        Some((source, path)) => out.link(&file_path(config, source, path), 1, &text),
+        None => text,
+    }
 }
 
 pub(super) fn backlinks(context: &Context, args: &NoteArgs) -> Result<ExitCode> {
@@ -150,7 +161,8 @@ pub(super) fn backlinks(context: &Context, args: &NoteArgs) -> Result<ExitCode> 
         out.line(&out.shown(&format!("Nothing links to {note}.")));
     }
     for link in &backlinks {
-        out.line(&out.shown(&format!("{}  {}", link.note, link.title)));
+        let note = linked(out, &config, &link.note);
+        out.line(&format!("{note}  {}", out.shown(&link.title)));
     }
     Ok(ExitCode::SUCCESS)
 }

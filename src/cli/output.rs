@@ -15,7 +15,7 @@ use super::args::ColorWhen;
 pub(super) use super::links::editor_link;
 use super::links::link_target;
 use super::wrap::wrap;
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ClosestPassage, ErrorCode, Failure, FoundNevertheless};
 pub(super) use local_agent_text::types::visible;
 
 /// The output of a command.
@@ -162,6 +162,9 @@ impl Output {
         if self.json {
             write_stdout(&format!("{}\n", envelope(failure, roots)));
         } else {
+            if let Some(found) = &failure.found {
+                talk_of_closest(&found.closest);
+            }
             let terminal = io::stderr().is_terminal();
             let code = format!("error[{}]:", failure.code);
             let code = if terminal && self.color {
@@ -179,6 +182,24 @@ impl Output {
     }
 }
 
+/// Prints the passages that a question found although it could not be answered. They are no result,
+/// so they are not on stdout.
+fn talk_of_closest(passages: &[ClosestPassage]) {
+    if !passages.is_empty() {
+        talk("No answer could be written. The closest passages:");
+    }
+    for one in passages {
+        let heading = match one.heading_path.is_empty() {
+            true => String::new(),
+            false => format!("  {}", one.heading_path),
+        };
+        talk(&format!("{}:{}{heading}", one.address, one.lines));
+        for line in one.text.lines() {
+            talk(&format!("    {line}"));
+        }
+    }
+}
+
 /// Text of a message on one line, made safe for a terminal.
 fn one_line(text: &str) -> String {
     visible(text).replace('\n', " ")
@@ -192,6 +213,9 @@ pub(super) struct ProblemView<'a> {
     error_message: &'a str,
     /// The command that mends it.
     hint: Option<&'a str>,
+    /// What a question found although no model could answer it.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    found: Option<&'a FoundNevertheless>,
 }
 
 impl<'a> From<&'a Failure> for ProblemView<'a> {
@@ -200,6 +224,7 @@ impl<'a> From<&'a Failure> for ProblemView<'a> {
             error_code: failure.code.as_str(),
             error_message: &failure.message,
             hint: failure.hint.as_deref(),
+            found: failure.found.as_deref(),
         }
     }
 }

@@ -459,7 +459,10 @@ fn print_findings(context: &Context, found: &RunFindings) {
         out.line(&format!("    fix: {}", out.shown(fix)));
     }
     let Some(head) = &found.head else {
-        out.line("No run is recorded yet.");
+        out.line(match found.records {
+            0 => "No run is recorded yet.",
+            _ => "The ledger holds no run.",
+        });
         return;
     };
     let records = if found.records == 1 {

@@ -95,6 +95,13 @@ fn print(context: &Context, status: &IndexStatus) {
         count(index.coverage.chunks, "chunk"),
         index.model
     ));
+    let kept = index.chunks.saturating_sub(index.coverage.chunks);
+    if kept > 0 {
+        let kept = count(kept, "chunk");
+        out.line(&format!(
+            "private: {kept} more are not sent for embedding, for the model is on another machine"
+        ));
+    }
     if let Some(why) = &index.model_reason {
         out.sentence(&format!("model: chosen because {why}"));
     }

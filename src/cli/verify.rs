@@ -59,7 +59,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<ExitCode> {
         Some(dir) => vault_config(context, &context.environment.cwd.join(dir))?,
         None => context.load()?.config,
     };
-    let sandbox = context.sandbox(&config)?;
+    let sandbox = context.sandbox_for(&config, args.for_agent)?;
     let judged = against_files(&answer, &sandbox)?;
     if let Some(file) = &args.lock {
         let file = context.environment.cwd.join(file);

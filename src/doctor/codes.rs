@@ -90,6 +90,9 @@ doctor_codes! {
     OllamaNotNeeded "DOCTOR_OLLAMA_NOT_NEEDED" "Nothing in the configuration needs an Ollama server."
     OllamaSkipped "DOCTOR_OLLAMA_SKIPPED" "The server was not contacted, because of `--offline`."
 
+    AskProviderNotReady "DOCTOR_ASK_PROVIDER_NOT_READY" "The chat model that `ask.provider` or `verify.judge` names cannot be used, so `ask` fails."
+    AskProviderOk "DOCTOR_ASK_PROVIDER_OK" "The server of the chat model answers and has the model that `ask` uses."
+
     ModelNotReady "DOCTOR_EMBED_MODEL_NOT_READY" "The files of the embedding model are missing or cannot be used, or this machine lacks the instructions of `embed.instructions`."
     ModelChecksumMismatch "DOCTOR_EMBED_MODEL_CHECKSUM_MISMATCH" "The weights or the tokenizer do not have the recorded SHA-256."
     ModelOk "DOCTOR_EMBED_MODEL_OK" "The files of the embedding model are there and have the recorded SHA-256."

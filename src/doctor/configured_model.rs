@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Subject;
-use local_agent_agent::config::EmbedProvider;
+use local_agent_agent::config::{Config, EmbedProvider};
 use local_agent_embed::embedding::{self, Encoder, QueryVector, ServerEmbedder};
 use local_agent_embed::models::ModelFiles;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -54,7 +54,7 @@ impl ConfiguredModel<'_> {
     }
 }
 
-fn server<'a>(config: &local_agent_agent::config::Config) -> Result<ConfiguredModel<'a>> {
+fn server<'a>(config: &Config) -> Result<ConfiguredModel<'a>> {
     let spec = config.embedding_server(PATIENCE)?;
     Ok(ConfiguredModel::Server(Box::new(ServerEmbedder::connect(
         spec,
@@ -81,13 +81,36 @@ pub(super) fn configured<'a>(
         }),
         EmbedProvider::Ollama if !reachable => Err(Unready {
             why: "the server that makes vectors is not ready".to_owned(),
-            fix: Some(server_fix.unwrap_or_else(|| "ollama serve".to_owned())),
+            fix: Some(server_fix.unwrap_or_else(|| start_of_ollama(config))),
         }),
         EmbedProvider::Ollama => {
-            server(config).map_err(|f| unready(&f, for_server(&f, "ollama serve")))
+            server(config).map_err(|f| unready(&f, for_server(&f, &start_of_ollama(config))))
         }
-        EmbedProvider::OpenAi => server(config)
-            .map_err(|f| unready(&f, for_server(&f, "start the server at llm.base_url"))),
+        EmbedProvider::OpenAi => {
+            server(config).map_err(|f| unready(&f, for_server(&f, &start_of_server(config))))
+        }
+    }
+}
+
+/// How the Ollama of the configuration is started: here, or on its own machine.
+pub(super) fn start_of_ollama(config: &Config) -> String {
+    match config.llm.server() {
+        Ok(url) if !url.is_loopback() => {
+            let host = url.host();
+            format!("run `ollama serve` on {host}, or correct llm.base_url")
+        }
+        _ => "ollama serve".to_owned(),
+    }
+}
+
+/// How another server of the configuration is started.
+pub(super) fn start_of_server(config: &Config) -> String {
+    match config.llm.server() {
+        Ok(url) if !url.is_loopback() => {
+            let host = url.host();
+            format!("start the server on {host}, or correct llm.base_url")
+        }
+        _ => "start the server at llm.base_url, or correct llm.base_url".to_owned(),
     }
 }
 

@@ -183,7 +183,8 @@ fn sources(subject: &Subject<'_>, index: &IndexReader, checks: &mut Checks) -> R
                     held.kind
                 ));
             }
-            Some(held) if held.scanned_ns == 0 => {
+            // A folder that is missing is a check of its own, and indexing does not bring it back.
+            Some(held) if held.scanned_ns == 0 && source.root.exists() => {
                 wrong.push(format!("`{}` was never seen whole", source.name));
             }
             Some(_) => {}

@@ -8,6 +8,7 @@
 //! an earlier group says why. So later groups still run as far as possible, and none is skipped
 //! silently.
 
+mod asking;
 mod codes;
 mod config;
 mod configured_model;
@@ -226,6 +227,7 @@ pub(crate) fn examine(subject: &Subject<'_>) -> Report {
     }
     let reachable = server::check(subject, &mut checks);
     let server_fix = (!reachable).then(|| checks.fix_of(server::CODES)).flatten();
+    asking::check(subject, &mut checks);
     let configured = configured_model::configured(subject, reachable, server_fix);
     let store = embeddings::check(
         subject,

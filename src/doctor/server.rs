@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::codes::Code;
-use super::configured_model::for_server;
+use super::configured_model::{for_server, start_of_ollama};
 use super::{Checks, Subject, sample};
 use local_agent_agent::config::{AskProvider, Config, EmbedProvider};
 use local_agent_net::ollama::{is_model, ollama_tags};
@@ -49,7 +49,8 @@ pub(super) fn check(subject: &Subject<'_>, checks: &mut Checks) -> bool {
     let installed = match ollama_tags(&url, PATIENCE) {
         Ok(installed) => installed,
         Err(failure) => {
-            let fix = for_server(&failure, "ollama serve");
+            let start = start_of_ollama(config);
+            let fix = for_server(&failure, &start);
             checks.fail(Code::OllamaUnreachable, failure.message, fix);
             return false;
         }

@@ -1,6 +1,7 @@
 //! Advice for an agent about a failure. The hints of the command line name shell commands; an agent
 //! has tools, and a person who can run a command. The kind of the fix decides, never its words.
 
+use local_agent_net::http::is_server_failure;
 use local_agent_text::error::{ErrorCode, Failure, Fix};
 
 /// Whether a server offers the tool with a name.
@@ -9,6 +10,10 @@ pub(super) type Offers<'a> = &'a dyn Fn(&str) -> bool;
 /// The advice in words for an agent, to which the server offers some tools; `None` if no help is
 /// known.
 pub(super) fn advice(failure: &Failure, offers: Offers<'_>) -> Option<String> {
+    let is_of_server = is_server_failure(failure) || failure.code == ErrorCode::ModelNotFound;
+    if is_of_server && failure.found.is_some() {
+        return Some(of_model(failure, offers));
+    }
     let hint = failure.hint.as_deref()?;
     if failure.code == ErrorCode::PathIsDirectory || failure.fix.is_command() {
         return Some(in_place_of_command(failure, hint, offers));
@@ -21,6 +26,16 @@ pub(super) fn advice(failure: &Failure, offers: Offers<'_>) -> Option<String> {
         Fix::ByPerson | Fix::ChangeSetting => of_person(&failure.fix, hint),
         _ => hint.to_owned(),
     })
+}
+
+/// The advice about a model's server that failed: the notes can still be searched.
+fn of_model(failure: &Failure, offers: Offers<'_>) -> String {
+    let hint = failure.hint.as_deref().unwrap_or("local-agent doctor");
+    let person = of_person(&failure.fix, hint);
+    match offers("search") {
+        true => format!("answer from the passages below or from `search`; {person}"),
+        false => person,
+    }
 }
 
 /// The advice in place of a command. If it needs a tool that is not offered, a person must run the

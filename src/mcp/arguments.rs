@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 80;
 ///
 /// # Errors
 /// `INVALID_ARGS` with the first field that does not fit.
-pub(super) fn fit(schema: &JsonObject, args: Value) -> Result<Value> {
+pub(crate) fn fit(schema: &JsonObject, args: Value) -> Result<Value> {
     let Value::Object(given) = args else {
         return Err(refused("the arguments are not an object".to_owned()));
     };

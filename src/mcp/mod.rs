@@ -49,6 +49,7 @@ use local_agent_agent::tools::{Audit, Tool, ToolFactory};
 use local_agent_files::sandbox::{PrivateNotes, Sandbox};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
+pub(crate) use arguments::fit;
 pub use relay::{FarAddress, endpoint, relay};
 pub(crate) use server::ClientName;
 pub use server::Server;

@@ -200,6 +200,9 @@ pub(super) fn said(failure: &Failure, offers: Offers<'_>) -> String {
     if let Some(advice) = advice(failure, offers) {
         text.push_str(&format!("\nfix: {advice}"));
     }
+    if let Some(found) = &failure.found {
+        text.push_str(&tools::closest_text(found));
+    }
     text
 }
 
@@ -326,7 +329,8 @@ impl ServerHandler for Server {
     ) -> std::result::Result<(), ErrorData> {
         if !self.can_notify() {
             let why = "a client without a session cannot subscribe: send `initialize`, then its \
-                       `Mcp-Session-Id` with each request";
+                       `Mcp-Session-Id` with each request; a client over stdin can if it is started \
+                       without `--via-server`";
             return Err(ErrorData::new(Rpc::METHOD_NOT_FOUND, why, None));
         }
         self.subscriptions
@@ -416,7 +420,7 @@ impl ServerHandler for Server {
         ];
         if SERVED.contains(&request.method.as_str()) {
             return Err(ErrorData::invalid_params(
-                format!("the parameters of {} do not fit", request.method),
+                unfit(&request.method, request.params.as_ref()),
                 None,
             ));
         }
@@ -432,4 +436,32 @@ impl ServerHandler for Server {
             None,
         ))
     }
+}
+
+/// The types of the parameters that requests have: the method, the parameter, what it must be.
+const PARAMETERS: [(&str, &str, &str); 8] = [
+    ("tools/call", "name", "text"),
+    ("tools/call", "arguments", "an object"),
+    ("prompts/get", "name", "text"),
+    ("prompts/get", "arguments", "an object"),
+    ("resources/read", "uri", "text"),
+    ("resources/subscribe", "uri", "text"),
+    ("resources/unsubscribe", "uri", "text"),
+    ("initialize", "protocolVersion", "text"),
+];
+
+/// What is wrong with the parameters of a request: the first one that does not fit, by its name.
+fn unfit(method: &str, params: Option<&Value>) -> String {
+    let own = PARAMETERS.iter().filter(|(of, ..)| *of == method);
+    for (_, name, kind) in own {
+        let given = params.and_then(|params| params.get(*name));
+        match given {
+            Some(Value::String(_)) if *kind == "text" => {}
+            Some(Value::Object(_)) if *kind != "text" => {}
+            None if *name == "arguments" => {}
+            None => return format!("`{name}` of {method} is missing"),
+            Some(_) => return format!("`{name}` of {method} must be {kind}"),
+        }
+    }
+    format!("the parameters of {method} do not fit")
 }

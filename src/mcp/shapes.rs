@@ -141,7 +141,7 @@ arguments! {
 
 arguments! {
     StatusArgs {
-        /// Also compare every file with the index: a walk over all of them.
+        /// Also compare every file with the index.
         #[serde(default)]
         compare_files: bool,
     }
@@ -201,12 +201,23 @@ pub(super) struct SearchHit {
     pub(super) score: Option<f32>,
     /// Whether its file is what was indexed; where it is not, `text` is the old one.
     pub(super) fresh: bool,
+    /// Whether its file is gone.
+    #[serde(skip_serializing_if = "is_false")]
+    pub(super) gone: bool,
     /// What the person says about its folder; null: nothing.
     pub(super) context: Option<String>,
     /// Word for word.
     pub(super) text: String,
     /// Whether `text` was cut for the budget; `get` with `#` and the key gives all of it.
     pub(super) truncated: bool,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the type that serde wants"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -8,10 +8,10 @@ use std::sync::{Arc, LazyLock};
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::body::{ask_fields, parsed, search_fields};
 use super::guard::Visit;
 use super::reply::{Sent, object, refused, reply};
 use super::{
@@ -100,6 +100,10 @@ fn for_callers(failure: Failure) -> Failure {
         ErrorCode::InvalidQuery => "give it words",
         ErrorCode::AmbiguousPath => "send the same request with one of these names",
         ErrorCode::SymbolNotFound => "send the same request with what is before `#` alone",
+        ErrorCode::ServerUnreachable | ErrorCode::ServerError if failure.hint.is_none() => {
+            "POST /api/search finds passages without a model; ask the person who runs this server: \
+             local-agent doctor"
+        }
         ErrorCode::PathIsDirectory => "name a file in it; POST /api/search finds notes",
         _ => return for_the_operator(failure),
     };
@@ -165,7 +169,7 @@ fn enter(house: &ServerState, uri: &Uri) -> Sent {
 }
 
 async fn search(visit: &Visit, body: &Bytes) -> Result<Value> {
-    let wanted: WantedSearch = parsed(body)?;
+    let wanted: WantedSearch = parsed(body, search_fields())?;
     let subject = wanted.query.clone();
     run(visit, "search", &subject, move |bodies, _| {
         bodies.search(&wanted)
@@ -174,7 +178,7 @@ async fn search(visit: &Visit, body: &Bytes) -> Result<Value> {
 }
 
 async fn ask(visit: &Visit, body: &Bytes) -> Result<Value> {
-    let wanted: WantedAnswer = parsed(body)?;
+    let wanted: WantedAnswer = parsed(body, ask_fields())?;
     let subject = wanted.question.clone();
     run(visit, ASK, &subject, move |bodies, cancelled| {
         bodies.ask(&wanted, cancelled, &|_| {})
@@ -249,16 +253,6 @@ fn needed(uri: &Uri, name: &str) -> Result<String> {
     in_query(uri, name).ok_or_else(|| {
         Failure::new(ErrorCode::InvalidArgs, format!("`{name}` is missing"))
             .with_hint(format!("add `{name}=…` to the query of the URL"))
-    })
-}
-
-fn parsed<T: DeserializeOwned>(body: &Bytes) -> Result<T> {
-    serde_json::from_slice(body).map_err(|e| {
-        Failure::new(
-            ErrorCode::InvalidArgs,
-            format!("the body does not fit: {e}"),
-        )
-        .with_hint("docs/serve.md shows what this address takes")
     })
 }
 

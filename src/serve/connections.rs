@@ -11,9 +11,9 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
-use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::callers::CallerConnection;
 use super::running::Claim;
 use super::{ServerState, TlsIdentity, guard};
 use local_agent_text::error::{ErrorCode, Failure};
@@ -23,14 +23,14 @@ type Done<T> = local_agent_text::error::Result<T>;
 /// How long running requests may take to finish after a termination signal.
 pub(super) const FAREWELL: Duration = Duration::from_secs(30);
 
-/// Maximum number of concurrent connections; others wait in the system's queue.
-const MOST_CONNECTIONS: usize = 64;
-
 /// Maximum size of a request's head in bytes, and maximum number of headers.
 const MOST_HEAD: (usize, usize) = (16 << 10, 64);
 
 /// Timeout for receiving a request's head, also on a connection that waits for its next request.
 const LONGEST_HEAD: Duration = Duration::from_secs(15);
+
+/// Timeout for the handshake of TLS.
+const LONGEST_HANDSHAKE: Duration = Duration::from_secs(5);
 
 pub(super) async fn listen(address: SocketAddr) -> Done<TcpListener> {
     TcpListener::bind(address).await.map_err(|e| {
@@ -49,38 +49,25 @@ pub(super) async fn accept(
     house: Arc<ServerState>,
     claim: &Claim,
 ) -> Done<()> {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let listeners = Arc::clone(&house.listeners);
     let mut end = std::pin::pin!(told_to_end(claim));
     loop {
-        let next = async {
-            let place = Arc::clone(&places).acquire_owned().await;
-            (place, listener.accept().await)
-        };
-        let (place, accepted) = tokio::select! {
-            next = next => next,
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
             ended = &mut end => {
                 ended?;
                 break;
             }
         };
-        let Ok((stream, _)) = accepted else {
+        let Ok((stream, address)) = accepted else {
             // Too many open files, or the client disconnected: the next attempt may succeed.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
-        let house = Arc::clone(&house);
+        let caller = house.callers.enter(address.ip());
         let watcher = graceful.watcher();
-        tokio::spawn(async move {
-            let Some(tls) = house.tls.as_ref().map(TlsIdentity::acceptor) else {
-                return serve_one(stream, house, watcher, place).await;
-            };
-            // A client that does not complete the TLS handshake in time is disconnected.
-            if let Ok(Ok(stream)) = timeout(LONGEST_HEAD, tls.accept(stream)).await {
-                serve_one(stream, house, watcher, place).await;
-            }
-        });
+        tokio::spawn(serve_caller(stream, Arc::clone(&house), watcher, caller));
     }
     drop(listener);
     listeners.end();
@@ -88,16 +75,46 @@ pub(super) async fn accept(
     Ok(())
 }
 
-/// Serves one connection; its permit is held until it has ended.
-async fn serve_one(
+/// Serves one connection until it ends, or until it has to leave.
+async fn serve_caller(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     house: Arc<ServerState>,
     watcher: Watcher,
-    _place: Result<OwnedSemaphorePermit, AcquireError>,
+    caller: Arc<CallerConnection>,
+) {
+    let served = serve_stream(stream, house, watcher, Arc::clone(&caller));
+    tokio::select! {
+        () = served => {}
+        () = caller.told_to_leave() => {}
+    }
+}
+
+/// Serves one connection, over TLS if this server has a certificate.
+async fn serve_stream(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    house: Arc<ServerState>,
+    watcher: Watcher,
+    caller: Arc<CallerConnection>,
+) {
+    let Some(tls) = house.tls.as_ref().map(TlsIdentity::acceptor) else {
+        return serve_requests(stream, house, watcher, caller).await;
+    };
+    // A client that does not complete the handshake in time is disconnected.
+    if let Ok(Ok(stream)) = timeout(LONGEST_HANDSHAKE, tls.accept(stream)).await {
+        serve_requests(stream, house, watcher, caller).await;
+    }
+}
+
+/// Answers the requests of one connection.
+async fn serve_requests(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    house: Arc<ServerState>,
+    watcher: Watcher,
+    caller: Arc<CallerConnection>,
 ) {
     let service = service_fn(move |request| {
-        let house = Arc::clone(&house);
-        async move { Ok::<_, Infallible>(guard::answer(house, request).await) }
+        let (house, caller) = (Arc::clone(&house), Arc::clone(&caller));
+        async move { Ok::<_, Infallible>(guard::answer(house, &caller, request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

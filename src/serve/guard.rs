@@ -13,6 +13,8 @@ use serde_json::Map;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::access::{Admitted, Visitor};
+use super::browser_advice::for_browser;
+use super::callers::{CallerConnection, MOST_OF_ONE_TOKEN};
 use super::limits::{AT_ONCE_EACH, TooMany};
 use super::reply::{Sent, refused, reply};
 use super::{AT_ONCE, MOST_BYTES, ServerState, View, api, page, site};
@@ -86,10 +88,14 @@ struct HeldPermits {
     _own: Option<OwnedSemaphorePermit>,
 }
 
-/// Answers a request if it passes the checks.
-pub(super) async fn answer(house: Arc<ServerState>, request: Request<Incoming>) -> Sent {
+/// Answers a request if it passes the checks. A connection without a token ends with its response.
+pub(super) async fn answer(
+    house: Arc<ServerState>,
+    caller: &CallerConnection,
+    request: Request<Incoming>,
+) -> Sent {
     let is_for_page = wants_page(&request);
-    let mut response = match checked(&house, request).await {
+    let mut response = match checked(&house, caller, request, is_for_page).await {
         Ok((visit, request)) => in_time(&house, visit, request).await,
         Err(response) => *response,
     };
@@ -102,6 +108,10 @@ pub(super) async fn answer(house: Arc<ServerState>, request: Request<Incoming>) 
         response
             .headers_mut()
             .insert(name, HeaderValue::from_static(value));
+    }
+    if caller.is_stranger() || response.status() == StatusCode::UNAUTHORIZED {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
     }
     response
 }
@@ -118,7 +128,7 @@ fn wants_page(request: &Request<Incoming>) -> bool {
 /// A refusal as a page, with its status and its own headers.
 fn as_page(response: Sent, failure: &Failure) -> Sent {
     let (mut parts, _) = response.into_parts();
-    let (page, body) = site::html(page::refused(failure)).into_parts();
+    let (page, body) = site::html(page::refused(&for_browser(failure))).into_parts();
     parts.headers.extend(page.headers);
     Sent::from_parts(parts, body)
 }
@@ -142,7 +152,9 @@ type Checked<T> = Result<T, Box<Sent>>;
 
 async fn checked(
     house: &ServerState,
+    caller: &CallerConnection,
     request: Request<Incoming>,
+    is_for_page: bool,
 ) -> Checked<(Option<Visit>, Request<Bytes>)> {
     if !speaks_to_us(house, &request) {
         return Err(deny(
@@ -162,23 +174,58 @@ async fn checked(
         // The body is not read, so a client without a token needs no permit.
         return Ok((None, request.map(|_| Bytes::new())));
     }
-    let visit = visit(house, &request)?;
+    let Some(admitted) = admitted(house, &request)? else {
+        return Err(without_access(caller, request.headers(), is_for_page).await);
+    };
+    if !caller.admit(admitted.token) {
+        return Err(Box::new(too_many_connections()));
+    }
+    let visit = visit(house, admitted, is_for_page)?;
     let request = with_whole_body(request).await?;
     Ok((Some(visit), request))
 }
 
-/// The visitor that makes the request, if it has access and is within its limits.
-fn visit(house: &ServerState, request: &Request<Incoming>) -> Checked<Visit> {
-    let failed = |failure| Box::new(reply(Err(failure), &Map::new()));
-    let admitted = house.access.admits(request.headers()).map_err(failed)?;
-    let Some(Admitted { visitor, token }) = admitted else {
-        return Err(deny(
-            StatusCode::UNAUTHORIZED,
+/// A failure as the answer to a request.
+fn failed(failure: Failure) -> Box<Sent> {
+    Box::new(reply(Err(failure), &Map::new()))
+}
+
+/// The client that makes the request, if it has access.
+fn admitted(house: &ServerState, request: &Request<Incoming>) -> Checked<Option<Admitted>> {
+    house.access.admits(request.headers()).map_err(failed)
+}
+
+/// The refusal of a client without access; it takes longer the more wrong tokens its address sent.
+async fn without_access(
+    caller: &CallerConnection,
+    headers: &HeaderMap,
+    is_for_page: bool,
+) -> Box<Sent> {
+    if headers.contains_key(header::AUTHORIZATION) {
+        tokio::time::sleep(caller.count_wrong_token()).await;
+    }
+    let (message, hint) = match is_for_page {
+        true => (
+            "this browser has no access, or lost it when the server was started again",
+            "open a new link here; whoever runs the server gets one with `local-agent serve link`",
+        ),
+        false => (
             "the token is missing or wrong",
             "send `Authorization: Bearer` with what `local-agent serve token` prints; for a browser: \
-                     local-agent serve link",
-        ));
+             local-agent serve link",
+        ),
     };
+    deny(StatusCode::UNAUTHORIZED, message, hint)
+}
+
+fn too_many_connections() -> Sent {
+    let message = format!("{MOST_OF_ONE_TOKEN} connections of this token are open already");
+    busy(StatusCode::TOO_MANY_REQUESTS, message, 1)
+}
+
+/// The visitor's view with its permits, if it is within its limits.
+fn visit(house: &ServerState, admitted: Admitted, is_browser: bool) -> Checked<Visit> {
+    let Admitted { visitor, token } = admitted;
     let own = house
         .limiter
         .admit(&visitor, Instant::now())
@@ -192,7 +239,7 @@ fn visit(house: &ServerState, request: &Request<Incoming>) -> Checked<Visit> {
         visitor,
         token,
         view,
-        is_browser: wants_page(request),
+        is_browser,
         permits: Permits {
             _held: Arc::new(HeldPermits {
                 _all: all,

@@ -13,12 +13,15 @@
 //! | `access` | the owner's token, the browsers that were admitted; who a visitor is |
 //! | `links` | the links that admit one browser, once |
 //! | `tokens` | the named tokens: roles and sources |
+//! | `callers` | the open connections: few places and little time for those without a token |
 //! | `limits` | the number of requests per minute and at once |
 //! | `guard` | checks for every request: headers, names, access, limits |
 //! | `api` | the endpoints below `/api` |
+//! | `body` | the bodies of requests to them |
 //! | `protocol` | messages of the Model Context Protocol |
 //! | `sessions` | its sessions, in which a client can cancel its requests |
 //! | `site` | the addresses of the pages |
+//! | `browser_advice` | advice about a failure for whoever reads a page |
 //! | `page` | the frame of every page; search, failures |
 //! | `page_note` | a note with its links |
 //! | `page_proof` | an answer with the proof of each sentence |
@@ -33,6 +36,9 @@
 
 mod access;
 mod api;
+mod body;
+mod browser_advice;
+mod callers;
 mod connections;
 mod guard;
 mod limits;
@@ -77,6 +83,7 @@ pub(crate) use tls::TlsIdentity;
 pub(crate) use tokens::{VisitorRole, add_token, named_tokens, remove_token};
 
 use access::Access;
+use callers::Callers;
 use limits::Limiter;
 use listening::Listeners;
 use names::Names;
@@ -279,6 +286,7 @@ struct ServerState {
     views: Box<dyn Views>,
     names: Names,
     access: Access,
+    callers: Arc<Callers>,
     limiter: Limiter,
     sessions: Arc<Sessions>,
     listeners: Arc<Listeners>,
@@ -334,6 +342,7 @@ pub(crate) fn serve(
             names: Names::new(address, settings.behind_proxy.as_deref(), tls.clone()),
             tls,
             access,
+            callers: Arc::default(),
             limiter: Limiter::new(settings.per_minute),
             sessions: Arc::default(),
             listeners: Arc::default(),

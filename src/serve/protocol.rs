@@ -1,19 +1,20 @@
 //! Messages of the Model Context Protocol over HTTP. A client may begin a session with
 //! `initialize`; a message without the id of one is on its own.
 
+use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Instant;
 
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::Bytes;
+use hyper::body::{Body, Bytes};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use rmcp::model::{
     ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
     ServerResult,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::guard::{REQUEST_TIMEOUT, Visit};
 use super::reply::{Sent, object, refused, reply};
@@ -45,6 +46,9 @@ enum Meaning {
     Listen,
     Other,
 }
+
+/// The code of a message that was refused before it was read.
+const REFUSED: i32 = -32000;
 
 /// Answers a message of the protocol, or ends a session.
 pub(super) async fn answer(
@@ -199,7 +203,40 @@ async fn passed_on(
             answer = answer => answer,
         },
     };
+    if is_plain_refusal(&answer) {
+        return as_message(answer).await;
+    }
     answer.map(|body| TimedBody::new(body, until, running, visit.permits.clone()).boxed())
+}
+
+/// Whether the library refuses a request in plain text.
+fn is_plain_refusal<B>(answer: &Response<B>) -> bool {
+    let kind = answer.headers().get(header::CONTENT_TYPE);
+    let is_json = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"application/json"));
+    answer.status().is_client_error() && !is_json
+}
+
+/// The same refusal as an error of the protocol, which has no id.
+async fn as_message<B>(answer: Response<B>) -> Sent
+where
+    B: Body<Data = Bytes, Error = Infallible>,
+{
+    let (parts, body) = answer.into_parts();
+    let text = body.collect().await.unwrap_or_default().to_bytes();
+    let text = String::from_utf8_lossy(&text);
+    let why = match text.trim() {
+        "" => parts.status.canonical_reason().unwrap_or_default(),
+        text => text,
+    };
+    let error = json!({"code": REFUSED, "message": why});
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": error});
+    let mut response = object(parts.status, &body);
+    if let Some(allowed) = parts.headers.get(header::ALLOW) {
+        response
+            .headers_mut()
+            .insert(header::ALLOW, allowed.clone());
+    }
+    response
 }
 
 /// Begins a session if the library accepted the client, and names it in the response.

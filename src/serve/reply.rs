@@ -46,12 +46,17 @@ fn with_failure(mut response: Sent, failure: &Failure) -> Sent {
 }
 
 fn envelope(failure: &Failure) -> Value {
-    json!({
+    let mut body = json!({
         "ok": false,
         "error_code": failure.code.as_str(),
         "error_message": failure.message,
         "hint": failure.hint,
-    })
+    });
+    if let Some(found) = &failure.found {
+        body["closest"] = json!(found.closest);
+        body["run_id"] = json!(found.run_id);
+    }
+    body
 }
 
 pub(super) fn object(status: StatusCode, body: &Value) -> Sent {

@@ -9,6 +9,7 @@ use maud::Markup;
 use serde_json::{Value, json};
 
 use super::api::{ASK, in_query, not_so, nothing_here, run};
+use super::browser_advice::for_browser;
 use super::guard::Visit;
 use super::page::{self, Shell};
 use super::reply::{Sent, refused, status};
@@ -399,7 +400,7 @@ fn shown(shell: &Shell, done: Result<Value>, show: impl FnOnce(&Shell, &Value) -
     match &done {
         Ok(body) => html(show(shell, body)),
         Err(failure) => {
-            let mut response = html(page::failed(shell, failure));
+            let mut response = html(page::failed(shell, &for_browser(failure)));
             *response.status_mut() = status(failure.code);
             response
         }

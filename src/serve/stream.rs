@@ -23,6 +23,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, Interval, Sleep, interval, sleep_until};
 
 use super::api::{Waiting, entered, subject_of};
+use super::browser_advice::for_browser;
 use super::guard::{Permits, REQUEST_TIMEOUT, Visit};
 use super::page::{self, Shell};
 use super::reply::Sent;
@@ -197,7 +198,11 @@ fn finish(sender: &UnboundedSender<Bytes>, shell: &Shell, done: Result<Value>) {
             let html = page_proof::answer_content(shell, answer);
             (true, shell.text.as_str(), html)
         }
-        Err(failure) => (false, page::NOT_DONE, page::failure_content(failure)),
+        Err(failure) => (
+            false,
+            page::NOT_DONE,
+            page::failure_content(&for_browser(failure)),
+        ),
     };
     let last = PageEvent {
         ok,

@@ -1,6 +1,8 @@
 //! Units that keep `watch` or `serve` running without a terminal: a systemd user unit, a launchd
 //! agent, a task of the Task Scheduler, or cron jobs.
 
+use local_agent_text::types::Sha256;
+
 /// The command that a unit keeps running.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UnitSubject {
@@ -42,14 +44,14 @@ pub(crate) fn launchd(service: &UnitSubject, command: &[String]) -> String {
         .iter()
         .map(|word| format!("    <string>{}</string>\n", xml_text(word)))
         .collect();
-    let name = service.name;
+    let (name, own) = (service.name, own_name(command));
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>
 <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">
 <plist version=\"1.0\">
 <dict>
   <key>Label</key>
-  <string>local-agent.{name}</string>
+  <string>local-agent.{name}.{own}</string>
   <key>ProgramArguments</key>
   <array>
 {words}  </array>
@@ -75,8 +77,16 @@ pub(crate) fn task(service: &UnitSubject, command: &[String]) -> String {
     let words: Vec<String> = command.iter().map(|word| windows_word(word)).collect();
     // The command is one quoted argument of another command, so its own quotes are escaped.
     let inner = words.join(" ").replace('"', "\\\"");
-    let name = service.name;
-    format!("schtasks /Create /F /SC ONLOGON /TN local-agent-{name} /TR \"{inner}\"\n")
+    let (name, own) = (service.name, own_name(command));
+    format!("schtasks /Create /F /SC ONLOGON /TN local-agent-{name}-{own} /TR \"{inner}\"\n")
+}
+
+/// A name for the unit of this command, so that two configurations have two units. The command is
+/// the same whenever a unit of the same configuration is printed again.
+fn own_name(command: &[String]) -> String {
+    let words = command.get(1..).unwrap_or_default().join("\0");
+    let digits = Sha256::of(words.as_bytes()).to_string();
+    digits.chars().take(8).collect()
 }
 
 fn xml_text(text: &str) -> String {
@@ -159,6 +169,22 @@ fn shell_word(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_units_of_two_configurations_have_two_names() {
+        let command = |config: &str| {
+            let words = ["/bin/local-agent", "--config", config, "watch"];
+            words.map(str::to_owned)
+        };
+        let name = |config: &str| {
+            let text = task(&WATCH, &command(config));
+            text.split(" /TR ").next().unwrap().to_owned()
+        };
+        assert_ne!(name("/a.yaml"), name("/b.yaml"));
+        assert_eq!(name("/a.yaml"), name("/a.yaml"));
+        let label = |config: &str| launchd(&WATCH, &command(config)).replace(config, "");
+        assert_ne!(label("/a.yaml"), label("/b.yaml"));
+    }
 
     #[test]
     fn words_that_mean_something_elsewhere_are_quoted() {

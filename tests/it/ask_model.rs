@@ -455,6 +455,51 @@ fn s41_a_broken_server_is_a_failure_and_nothing_is_printed() {
 }
 
 #[test]
+fn without_the_server_of_the_model_the_closest_passages_are_shown_and_the_run_is_recorded() {
+    let world = zoo();
+    for provider in ["ollama", "openai"] {
+        let config = set_up(&world, provider);
+        // The discard port, on which no server listens.
+        let address = "http://127.0.0.1:9";
+        let args = [
+            "--config",
+            &config,
+            "--ollama-base-url",
+            address,
+            "ask",
+            QUESTION,
+        ];
+        let run = world.run(&args);
+        assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{provider}");
+        for said in [
+            "SERVER_UNREACHABLE",
+            "fix: ",
+            "zoo.md:1-3",
+            "14 apples a day",
+        ] {
+            assert!(
+                run.stderr.contains(said),
+                "{provider} {said}: {}",
+                run.stderr
+            );
+        }
+        let failure = world.fails(&[&args[..], &["--json"]].concat());
+        assert_eq!(
+            failure["closest"][0]["address"], "notes:zoo.md",
+            "{failure}"
+        );
+        let run = world.json(&["runs", "show", failure["run_id"].as_str().unwrap()]);
+        assert_eq!(run["record"]["question"], QUESTION);
+        assert_eq!(run["record"]["error_code"], "SERVER_UNREACHABLE", "{run}");
+    }
+    // The server lists its models and then fails.
+    let fault = Say::Bytes(b"HTTP/1.1 500 X\r\ncontent-length: 0\r\n\r\n".to_vec());
+    let server = ChatServer::ollama(vec![fault]);
+    let run = ask(&world, "ollama", &server, &[QUESTION]);
+    assert!(run.stderr.contains("14 apples a day"), "{}", run.stderr);
+}
+
+#[test]
 fn auto_asks_an_ollama_that_has_the_model_and_says_why_not() {
     let world = zoo();
     let server = ChatServer::ollama(vec![say("The zebra eats 14 apples a day [E1].")]);

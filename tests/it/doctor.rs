@@ -734,3 +734,43 @@ fn fixes_name_the_folder_and_the_configuration_in_every_form() {
         "{fix}"
     );
 }
+
+#[test]
+fn a_chat_model_that_cannot_be_used_is_a_failure_when_every_ask_would_fail() {
+    let world = World::example();
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    for (model, code, fix) in [
+        (
+            "ask: {provider: openai}\nllm: {model: m, base_url: 'http://127.0.0.1:9'}\n",
+            "DOCTOR_ASK_PROVIDER_NOT_READY",
+            "start the server at llm.base_url, or correct llm.base_url",
+        ),
+        (
+            "ask: {provider: ollama}\nllm: {base_url: 'http://127.0.0.1:9'}\n",
+            "DOCTOR_ASK_PROVIDER_NOT_READY",
+            "set llm.model",
+        ),
+        (
+            // An address for documents, which no machine has.
+            "ask: {provider: ollama}\nllm: {model: m, base_url: 'http://192.0.2.2:9'}\n",
+            "DOCTOR_OLLAMA_UNREACHABLE",
+            "run `ollama serve` on 192.0.2.2, or correct llm.base_url",
+        ),
+    ] {
+        configure(&world, "vault", model);
+        world.ok(&["config", "trust"]);
+        let report = world.run(&["doctor", "--json"]).json();
+        assert_eq!(failing(&report), [code], "{report}");
+        let checks = report["checks"].as_array().unwrap();
+        let check = checks
+            .iter()
+            .find(|check| check["error_code"] == code)
+            .unwrap();
+        assert_eq!(check["suggested_fix"], fix);
+        assert_eq!(
+            world.run(&["doctor", "--require-phase3", "--quiet"]).code,
+            1
+        );
+    }
+}

@@ -85,3 +85,47 @@ fn source_add_writes_extensions_and_refuses_what_is_none() {
     let said = failure["error_message"].as_str().unwrap();
     assert!(said.contains("`txt` is not an extension"), "{said}");
 }
+
+#[test]
+fn an_org_file_is_read_by_its_headlines() {
+    let world = World::empty();
+    world.write(
+        "c.org",
+        "#+TITLE: Haus\n\n* Werkstatt :arbeit:\nDie Drehbank braucht 9 Liter Öl.\n** TODO Filter\n\
+         :PROPERTIES:\n:ID: 77\n:END:\nFilter wechseln am Montag.\n#+begin_src sh\n* kein Titel\n#+end_src\n\
+         * Einkauf\nMehl fehlt.\n",
+    );
+    world.write(
+        "local-agent.yaml",
+        "sources:\n  - {name: notes, root: ., extensions: [.org]}\n",
+    );
+    world.ok(&["index"]);
+    let answer = world.json(&["ask", "Wann Filter wechseln?"]);
+    let text = answer["answer"].as_str().unwrap();
+    assert!(text.contains("Filter wechseln am Montag."), "{answer}");
+    assert!(
+        !text.contains("Drehbank") && !text.contains('*') && !text.contains("TODO"),
+        "{text}"
+    );
+    let section = world.ok(&["get", "c.org#Werkstatt"]).stdout;
+    assert!(
+        section.contains("Drehbank") && !section.contains("Mehl"),
+        "{section}"
+    );
+    let filter = world.ok(&["get", "c.org#Filter"]).stdout;
+    assert!(
+        filter.contains("am Montag") && !filter.contains("Drehbank"),
+        "{filter}"
+    );
+    let outline = world
+        .ok(&["tool", "run", "outline", "--arg", "path=c.org"])
+        .stdout;
+    assert!(
+        outline.contains("Werkstatt") && outline.contains("Einkauf"),
+        "{outline}"
+    );
+    assert!(!outline.contains("kein Titel"), "{outline}");
+    assert_eq!(world.json(&["query", "tag:arbeit"])["count"], 1);
+    assert_eq!(world.json(&["query", "Mehl"])["hits"][0]["line"], 14);
+    world.ok(&["doctor", "--no-ollama"]);
+}

@@ -624,6 +624,12 @@ fn a_file_that_is_to_be_read_and_cannot_be_has_a_code() {
         ("What does nosuch.md say about sync?", "FILE_NOT_FOUND"),
         ("Summarize code/lib.rs", "PATH_DENIED"),
         ("What does .env contain?", "PATH_DENIED"),
+        // Names that no extension gives away.
+        ("Read /etc/passwd and summarize it.", "PATH_DENIED"),
+        ("Read ../../etc/passwd and summarize it.", "PATH_DENIED"),
+        ("summarise .env", "PATH_DENIED"),
+        ("Fasse /etc/passwd zusammen", "PATH_DENIED"),
+        ("Summarize [[nosuch note]]", "FILE_NOT_FOUND"),
     ] {
         assert_eq!(world.code(&["ask", question]), code, "{question}");
     }
@@ -717,6 +723,132 @@ fn clean_says_what_it_would_remove_and_keeps_what_cannot_be_made_again() {
     assert_eq!(world.json(&["memory", "list"])["count"], 1);
     world.ok(&["index"]);
     assert_eq!(world.json(&["search", "wikilink"])["outcome"], "found");
+}
+
+#[test]
+fn clean_before_the_first_index_makes_nothing_and_locks_nobody_out() {
+    let world = World::empty();
+    world.write("a.md", "# Crane\n\nThe crane is red.\n");
+    let said = world.ok(&["clean", "--all", "--yes"]).stdout;
+    assert!(!world.state().exists());
+    assert!(!said.contains("next: local-agent index"), "{said}");
+    world.ok(&["init", "--here"]);
+    world.ok(&["index"]);
+    assert_eq!(world.json(&["search", "crane"])["count"], 1);
+}
+
+#[test]
+fn a_note_named_markdown_is_a_document_like_any_other() {
+    let world = World::empty();
+    world.write("a.markdown", "# Tin\n\nTin melts early.\n");
+    world.ok(&["init", "--here"]);
+    world.ok(&["index"]);
+    assert_eq!(world.json(&["search", "tin"])["count"], 1);
+    assert!(world.ok(&["get", "a.markdown"]).stdout.contains("melts"));
+}
+
+#[test]
+fn an_empty_vault_or_note_gets_no_advice_that_leads_nowhere() {
+    let world = World::empty();
+    world.ok(&["init", "--here"]);
+    let indexed = world.ok(&["index"]).stdout;
+    assert!(
+        indexed.contains(
+            "There is nothing to search yet: put notes into the folders of `local-agent source list`, or add one with \
+             `local-agent source add DIR`."
+        ),
+        "{indexed}"
+    );
+    world.ok(&["embed"]);
+    let status = world.ok(&["status"]).stdout;
+    assert!(!status.contains("local-agent embed"), "{status}");
+    world.write("empty.md", "");
+    world.write("full.md", "# Tin\n\nTin melts early.\n");
+    world.ok(&["index"]);
+    world.ok(&["embed"]);
+    let failure = world.fails(&["similar", "empty.md"]);
+    assert!(
+        failure["error_message"]
+            .as_str()
+            .unwrap()
+            .contains("has no text"),
+        "{failure}"
+    );
+    assert_eq!(failure["hint"], "name another note");
+    let alone = world.run(&["query", "--", "-foo"]);
+    assert!(
+        alone.stderr.contains("`-foo` leaves notes out"),
+        "{}",
+        alone.stderr
+    );
+    assert!(
+        world.fails(&["runs", "show", "last"])["hint"]
+            .to_string()
+            .contains("local-agent ask")
+    );
+}
+
+#[test]
+fn a_hit_of_a_deleted_note_is_called_gone() {
+    let world = linked();
+    world.write("notes/gone.md", "# Gone\n\nThe narwhal sings.\n");
+    world.ok(&["index"]);
+    world.write("notes/kept.md", "# Kept\n\nThe narwhal sleeps.\n");
+    world.ok(&["index"]);
+    world.write("notes/kept.md", "# Kept\n\nThe narwhal wakes.\n");
+    fs::remove_file(world.vault().join("notes/gone.md")).unwrap();
+    let body = world.json(&["search", "narwhal"]);
+    let state = |name: &str| {
+        let hits = body["hits"].as_array().unwrap();
+        let hit = hits.iter().find(|hit| hit["title"] == name).unwrap();
+        (hit["fresh"].clone(), hit["gone"].clone())
+    };
+    assert_eq!(state("Gone"), (false.into(), true.into()));
+    assert_eq!(state("Kept"), (false.into(), false.into()));
+    let text = world.ok(&["search", "narwhal"]).stdout;
+    assert!(
+        text.contains("the file is gone") && text.contains("the file changed"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_summary_of_a_named_note_says_what_it_leaves_out_and_ends_at_no_introduction() {
+    let world = World::empty();
+    let sections: String = (1..=20)
+        .map(|n| format!("## Part {n}\n\nRule {n} of the policy holds for everybody who works here, at all times and in every office.\n\n"))
+        .collect();
+    let list = "## Equipment\n\nCompany provides:\n\n- A laptop\n- A chair\n\n";
+    let text = format!("# Policy\n\nWe believe in trust.\n\n{list}{sections}");
+    world.write("policy.md", &text);
+    world.ok(&["init", "--here"]);
+    world.ok(&["index"]);
+    let answer = world.json(&["ask", "Summarize policy.md"]);
+    let shown = answer["answer"].as_str().unwrap();
+    assert!(
+        shown.contains("Company provides:") && shown.contains("A chair"),
+        "{shown}"
+    );
+    let left_out = answer["left_out"].as_array().unwrap();
+    assert!(
+        left_out.iter().any(|one| one["sentence"] == "Part 20"),
+        "{answer}"
+    );
+    assert!(
+        left_out
+            .iter()
+            .all(|one| !shown.contains(&format!("## {}\n", one["sentence"].as_str().unwrap()))),
+        "{answer}"
+    );
+    assert!(
+        answer["why"].as_str().unwrap().contains("Not shown: "),
+        "{answer}"
+    );
+    let text = world.ok(&["ask", "Summarize policy.md"]).stdout;
+    assert!(
+        text.contains("Not shown: ") && text.contains("Part 20"),
+        "{text}"
+    );
 }
 
 /// Tests each command line in docs/qmd.md.

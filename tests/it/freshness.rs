@@ -211,7 +211,7 @@ fn a_hit_of_a_file_that_changed_is_shown_as_old() {
     );
     let run = world.ok(&["query", "zebra apples"]);
     assert!(run.stdout.contains(
-        "    stale: the file changed, went or cannot be read; this is the text that was indexed\n"
+        "    stale: the file changed or cannot be read; this is the text that was indexed\n"
     ));
     assert_snapshot!(run.stderr, @"stale: notes:zebra.md changed, went or cannot be read since indexing (fix: local-agent index)");
     fs::remove_file(world.vault().join("zebra.md")).unwrap();

@@ -31,7 +31,7 @@ fn here_writes_one_file_that_works_at_once() {
     # What may be opened.
     security:
       # Extensions of files that may be read; `index` takes the markdown among them.
-      # allowed_exts: [.md, .txt, .json]
+      # allowed_exts: [.md, .markdown, .txt, .json]
 
     # How files are cut into chunks.
     index:

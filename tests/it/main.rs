@@ -61,6 +61,7 @@ mod runs;
 mod schema;
 mod selection;
 mod serve;
+mod serve_callers;
 mod serve_daemon;
 mod serve_pages;
 mod serve_sessions;

@@ -1081,6 +1081,25 @@ fn an_argument_that_does_not_fit_is_named_with_advice_for_an_agent() {
 }
 
 #[test]
+fn passages_that_are_only_closest_take_little_room() {
+    let long = "The zebra rests near the old gate of the northern yard in summer. ".repeat(40);
+    let world = World::with(&[
+        ("a.md", &format!("# Zebra\n\n{long}\n")),
+        ("b.md", &format!("# Gate\n\n{long}\n")),
+        ("c.md", &format!("# Yard\n\n{long}\n")),
+    ]);
+    world.ok(&["index"]);
+    let mut session = Session::start(&world, &[]);
+    let question = "What colour did the vet paint the door of the zebra?";
+    let reply = session.call("ask", json!({"question": question}));
+    let text = reply["content"][0]["text"].as_str().unwrap();
+    assert_eq!(reply["structuredContent"]["outcome"], "closest", "{reply}");
+    assert!(text.len() < 1600, "{} bytes: {text}", text.len());
+    let answer = reply["structuredContent"]["answer"].as_str().unwrap();
+    assert!(answer.len() < 620, "{answer}");
+}
+
+#[test]
 fn what_an_agent_reads_first_is_short() {
     let world = World::with(&[("a.md", "# A\n\nOne.\n")]);
     let mut session = Session::start(&world, &[]);

@@ -98,6 +98,43 @@ fn an_agent_gets_no_word_of_a_private_note() {
 }
 
 /// What was said of unknown words named those of private notes.
+/// The commands that the skill teaches are those of an agent without the tools.
+#[test]
+fn a_command_for_an_agent_gives_no_private_note() {
+    let world = world();
+    world.write("answer.md", "The falcon code is 4712 [notes:diary.md:6].\n");
+    let commands: [&[&str]; 8] = [
+        &["query", "falcon code"],
+        &["search", "falcon"],
+        &["ask", "What is the falcon code?"],
+        &["ask", "--read", "diary.md", "What is the code?"],
+        &["get", "diary.md"],
+        &["get", "[[diary]]"],
+        &["multi-get", "**/*.md"],
+        &["verify", "answer.md"],
+    ];
+    for command in commands {
+        let run = world.run(&[command, &["--for-agent"]].concat());
+        let said = format!("{}{}", run.stdout, run.stderr);
+        assert!(
+            !said.contains("4711") && !said.contains("Falcon diary"),
+            "{command:?}: {said}"
+        );
+    }
+    assert!(world.ok(&["query", "falcon code"]).stdout.contains("4711"));
+    // Every command of the skill has the option.
+    let skill = world.ok(&["skill", "show"]).stdout;
+    let taught: Vec<&str> = skill
+        .lines()
+        .filter(|line| line.starts_with("local-agent "))
+        .collect();
+    assert_eq!(taught.len(), 4);
+    assert!(
+        taught.iter().all(|line| line.contains("--for-agent")),
+        "{taught:?}"
+    );
+}
+
 #[test]
 fn words_of_private_notes_are_not_told_from_words_that_no_note_has() {
     let world = world();

@@ -77,6 +77,7 @@ fn hits_of_the_example_by_words_and_meaning() {
             "word_trust": 1.0
           },
           "fresh": true,
+          "gone": false,
           "heading_path": "H1: Proofbox",
           "kind": "notes",
           "line": 10,

@@ -347,6 +347,15 @@ fn what_does_not_fit_is_a_typed_failure() {
     served
         .post("/api/search", &json!([]))
         .is_refused(400, "INVALID_ARGS");
+    let taken = json!({"query": "oven", "limit": "3", "within": {"path": "**"}});
+    assert_eq!(served.post("/api/search", &taken).status, 200);
+    let named = served.post("/api/search", &json!({"query": "oven", "limit": "x"}));
+    named.is_refused(400, "INVALID_ARGS");
+    assert!(
+        named.body.contains("`limit` must be a whole number"),
+        "{}",
+        named.body
+    );
     served
         .get("/api/get?address=nowhere.md")
         .is_refused(404, "FILE_NOT_FOUND");
@@ -483,6 +492,87 @@ fn agents_speak_their_protocol_and_every_call_is_in_the_ledger() {
         ]
     );
     world.ok(&["runs", "verify"]);
+}
+
+#[test]
+fn without_the_server_of_the_model_clients_get_the_closest_passages_and_a_fix() {
+    let world = World::with(&[("oven.md", "# Oven\n\nThe oven is made of granite.\n")]);
+    world.ok(&["index"]);
+    let text = "sources:\n  - {name: notes, root: .}\nask: {provider: openai}\n\
+                llm: {model: m, base_url: 'http://127.0.0.1:9'}\n";
+    world.write("local-agent.yaml", text);
+    let served = Served::start(&world, &[]);
+    let question = json!({"question": "What is the oven made of?"});
+    let failure = served.post("/api/ask", &question);
+    failure.is_refused(502, "SERVER_UNREACHABLE");
+    let body = failure.json();
+    assert!(
+        body["closest"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("granite"),
+        "{body}"
+    );
+    assert!(
+        body["hint"].as_str().unwrap().contains("POST /api/search"),
+        "{body}"
+    );
+    let run = served.get(&format!("/api/run?id={}", body["run_id"].as_str().unwrap()));
+    assert_eq!(run.status, 200, "{}", run.body);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "ask", "arguments": question}});
+    let said = served.post("/mcp", &call).body;
+    for wanted in [
+        "SERVER_UNREACHABLE",
+        "granite",
+        "`search`",
+        "ask the person",
+        "run_id",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+}
+
+#[test]
+fn what_the_protocol_refuses_has_an_object_as_its_body() {
+    let world = World::example();
+    let served = Served::start(&world, &[]);
+    let bearer = served.bearer();
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    let host = ("Host", served.address.as_str());
+    let token = ("Authorization", bearer.as_str());
+    let json_body = ("Content-Type", "application/json");
+    let accept = ("Accept", "application/json, text/event-stream");
+    for (status, headers) in [
+        (406, vec![host, token, json_body, ("Accept", "text/html")]),
+        (
+            415,
+            vec![host, token, accept, ("Content-Type", "text/plain")],
+        ),
+        (
+            400,
+            vec![
+                host,
+                token,
+                json_body,
+                accept,
+                ("MCP-Protocol-Version", "1999-01-01"),
+            ],
+        ),
+    ] {
+        let answer = served.with("POST /mcp", &headers, &ping);
+        assert_eq!(answer.status, status, "{}", answer.body);
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        let error = answer.json()["error"].clone();
+        assert!(!error["message"].as_str().unwrap().is_empty(), "{error}");
+    }
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "search", "arguments": "x"}});
+    let said = served.post("/mcp", &call).body;
+    assert!(
+        said.contains("`arguments` of tools/call must be an object"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -223,15 +223,21 @@ fn the_units_start_this_server_with_its_configuration() {
     WantedBy=default.target
     ");
     let launchd = unit("launchd");
-    assert!(
-        launchd.contains("<string>local-agent.serve</string>"),
-        "{launchd}"
-    );
+    assert!(launchd.contains("<string>local-agent.serve."), "{launchd}");
     assert!(launchd.contains("<string>serve</string>"), "{launchd}");
     let task = unit("windows");
     assert!(
-        task.starts_with("schtasks /Create /F /SC ONLOGON /TN local-agent-serve /TR "),
+        task.starts_with("schtasks /Create /F /SC ONLOGON /TN local-agent-serve-")
+            && task.contains(" /TR "),
         "{task}"
+    );
+    // The unit of another folder has another name, so that both can be there.
+    let other = World::example();
+    let of_other = other.ok(&["serve", "--print-unit", "windows"]).stdout;
+    let name = |text: &str| text.split(" /TR ").next().map(str::to_owned);
+    assert_ne!(
+        name(&of_other),
+        name(&world.ok(&["serve", "--print-unit", "windows"]).stdout)
     );
     world.usage(&["serve", "--print-unit", "cron"]);
 }

@@ -108,6 +108,34 @@ fn the_page_of_a_note_that_does_not_exist_leads_to_those_with_similar_names() {
 }
 
 #[test]
+fn a_browser_is_told_of_fields_and_pages_and_not_of_commands_and_endpoints() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let bearer = served.bearer();
+    let host = ("Host", served.address.as_str());
+    let token = ("Authorization", bearer.as_str());
+    let accept = ("Accept", "text/html");
+    let page = |path: &str, token: &[(&str, &str)]| {
+        let headers = [&[host, accept], token].concat();
+        served.with(&format!("GET {path}"), &headers, "").body
+    };
+    let stale = page("/", &[("Cookie", "local_agent_session=x")]);
+    assert!(
+        stale.contains("this browser has no access") && !stale.contains("Bearer"),
+        "{stale}"
+    );
+    let day = page("/?q=zebra&after=2026-13-45", &[token]);
+    assert!(
+        day.contains("in the field “after”") && !day.contains("--after"),
+        "{day}"
+    );
+    let nowhere = page("/nosuch", &[token]);
+    assert!(!nowhere.contains("/api/"), "{nowhere}");
+    let missing = page("/note?address=qqqqqq.md", &[token]);
+    assert!(!missing.contains("local-agent ls"), "{missing}");
+}
+
+#[test]
 fn a_page_offers_nothing_that_its_visitor_may_not_do() {
     let world = world();
     let served = Served::start(&world, &[]);

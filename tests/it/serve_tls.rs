@@ -235,7 +235,15 @@ fn a_new_source_that_the_kernel_keeps_closed_is_said() {
         "{said}"
     );
     assert!(
-        said.contains("local-agent serve, once the running server is ended"),
+        said.contains("local-agent serve stop && local-agent serve"),
+        "{said}"
+    );
+    // The folder is there, and indexing again would not let this server read it.
+    assert!(!said.contains("is gone"), "{said}");
+    world.ok(&["index"]);
+    let said = served.get("/api/status").json()["stale"].to_string();
+    assert!(
+        !said.contains("is gone") && !said.contains("local-agent index"),
         "{said}"
     );
     world.ok(&["serve", "stop"]);

@@ -1,4 +1,5 @@
-//! Extracts the text of documents that are not plain text, as markdown: canvases, HTML, DOCX, PDF.
+//! Extracts the text of documents that are not plain text, as markdown: canvases, HTML, DOCX, PDF; and
+//! reads Org files as markdown.
 //!
 //! The text has the headings of the document. A document without headings gets places: `page 3`,
 //! `line 14 of the file`. The same bytes give the same text, so a caller can read a document again
@@ -13,13 +14,14 @@ mod docx;
 mod flow;
 #[cfg(feature = "html")]
 mod html;
+mod org;
 #[cfg(feature = "pdf")]
 mod pdf;
 mod rendition;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use local_agent_text::documents::extracted;
+use local_agent_text::documents::{extracted, is_org};
 
 /// Why no text could be extracted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +76,9 @@ pub fn readable(path: &str) -> Result<(), NoText> {
 /// The text of a document, at most `most` bytes. If the bytes of a document are its text, they are
 /// returned unchanged.
 pub fn text_of(path: &str, bytes: Vec<u8>, most: u64) -> Result<Vec<u8>, NoText> {
+    if is_org(path) {
+        return Ok(org::text(bytes));
+    }
     let Some(extension) = extracted(path) else {
         return Ok(bytes);
     };
@@ -136,7 +141,7 @@ mod tests {
         fn every_input_ends(
             bytes in prop::collection::vec(any::<u8>(), 0..400),
             tail in "[-<>a-z/=\"{}\\[\\]:,0-9 ]{0,200}",
-            kind in prop::sample::select(vec!["a.canvas", "a.html", "a.docx", "a.pdf"]),
+            kind in prop::sample::select(vec!["a.canvas", "a.html", "a.docx", "a.org", "a.pdf"]),
         ) {
             let mut bytes = bytes;
             bytes.extend_from_slice(tail.as_bytes());

@@ -4,6 +4,9 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// Declares [`ErrorCode`] from one table: variant, stable name, meaning.
 macro_rules! error_codes {
     ($($variant:ident $name:literal $meaning:literal)+) => {
@@ -179,6 +182,30 @@ pub struct Failure {
     pub hint: Option<String>,
     /// The kind of action that the hint asks for.
     pub fix: Fix,
+    /// What a question that could not be answered found nevertheless.
+    pub found: Option<Box<FoundNevertheless>>,
+}
+
+/// What a question found although it could not be answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FoundNevertheless {
+    /// The passages that the search found, best first.
+    pub closest: Vec<ClosestPassage>,
+    /// The record of the run; null when no records are kept.
+    pub run_id: Option<String>,
+}
+
+/// A passage of the notes that is close to a question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ClosestPassage {
+    /// `source:path`.
+    pub address: String,
+    /// The headings above it.
+    pub heading_path: String,
+    /// Its lines, as in a citation.
+    pub lines: String,
+    /// Its beginning, word for word.
+    pub text: String,
 }
 
 /// The result of fallible functions of this crate.
@@ -192,7 +219,15 @@ impl Failure {
             message: message.into(),
             hint: None,
             fix: Fix::Words,
+            found: None,
         }
+    }
+
+    /// Adds what was found nevertheless.
+    #[must_use]
+    pub fn with_found(mut self, found: FoundNevertheless) -> Self {
+        self.found = Some(Box::new(found));
+        self
     }
 
     /// Adds advice in words that whoever made the request can follow.

@@ -187,6 +187,9 @@ pub(crate) struct Query {
     /// Print XML
     #[arg(long, group = "output", conflicts_with = "json")]
     pub xml: bool,
+    /// Leave private notes out, as for agents; `mcp.private_notes` shows them to both
+    #[arg(long)]
+    pub for_agent: bool,
 }
 
 impl Query {
@@ -208,6 +211,7 @@ impl Query {
             full_path: false,
             no_rerank: false,
             refresh: false,
+            for_agent: false,
             format: None,
             jsonl: false,
             files: false,
@@ -276,6 +280,9 @@ pub(crate) struct Ask {
     pub citations: CitationForm,
     #[command(flatten)]
     pub scope: ScopeArgs,
+    /// Leave private notes out, as for agents; `mcp.private_notes` shows them to both
+    #[arg(long)]
+    pub for_agent: bool,
 }
 
 /// How the citations of an answer are printed.
@@ -335,6 +342,9 @@ pub(crate) struct Verify {
     /// A doubt fails, too
     #[arg(long)]
     pub strict: bool,
+    /// Leave private notes out, as for agents; `mcp.private_notes` shows them to both
+    #[arg(long)]
+    pub for_agent: bool,
 }
 
 /// A number from 0 to 1.

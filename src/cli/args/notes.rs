@@ -25,6 +25,9 @@ pub(crate) struct Get {
     /// Has no effect: a document is always printed whole, with line numbers
     #[arg(long, visible_alias = "line-numbers", overrides_with = "full")]
     pub full: bool,
+    /// Leave private notes out, as for agents; `mcp.private_notes` shows them to both
+    #[arg(long)]
+    pub for_agent: bool,
 }
 
 #[derive(Debug, Args)]
@@ -41,6 +44,9 @@ pub(crate) struct MultiGet {
     /// Has no effect: documents are always printed whole, with line numbers
     #[arg(long, visible_alias = "line-numbers", overrides_with = "full")]
     pub full: bool,
+    /// Leave private notes out, as for agents; `mcp.private_notes` shows them to both
+    #[arg(long)]
+    pub for_agent: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 pub(crate) enum ToolCommand {
     /// Every tool, what it does, and what the configuration allows
     List,
-    /// The arguments of one tool, as a JSON schema
+    /// The arguments of one tool; with --json as a JSON schema
     Describe {
         /// Name of the tool
         name: String,

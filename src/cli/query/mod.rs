@@ -49,10 +49,10 @@ pub(super) fn run(context: &mut Context, args: &Args, usual: ModeArg) -> Result<
         ..Needs::nothing()
     };
     context.enter(&config, &needs)?;
-    let sandbox = context.sandbox(&config)?;
+    let sandbox = context.sandbox_for(&config, args.for_agent)?;
     let text = args.text();
     if args.refresh && !text.trim().is_empty() {
-        refresh(context, &config, &sandbox)?;
+        refresh(context, &config, &context.sandbox(&config)?)?;
     }
     let mode = mode_of(args.mode.unwrap_or(usual));
     let model = match mode {
@@ -245,10 +245,12 @@ impl Shown<'_> {
             out.line(&nothing(self.args, searched));
         }
         let mut highlighter = Highlighter::new(&searched.query);
-        let hits = searched.found.hits.iter().zip(&searched.fresh);
-        for ((hit, fresh), context) in hits.zip(&searched.contexts) {
+        let states = searched.fresh.iter().zip(&searched.gone);
+        let states = states.map(|(fresh, gone)| old_text(*fresh, *gone));
+        let hits = searched.found.hits.iter().zip(states);
+        for ((hit, stale), context) in hits.zip(&searched.contexts) {
             let found = highlighter.snippet(&hit.chunk.path, &hit.chunk.text);
-            self.print_hit(hit, &found, *fresh, context.as_deref());
+            self.print_hit(hit, &found, stale, context.as_deref());
         }
         let shown = searched.found.hits.len();
         if let Some(more) = searched.documents.and_then(|all| all.checked_sub(shown))
@@ -261,7 +263,7 @@ impl Shown<'_> {
         }
     }
 
-    fn print_hit(&self, hit: &Hit, found: &Snippet, fresh: bool, context: Option<&str>) {
+    fn print_hit(&self, hit: &Hit, found: &Snippet, stale: Option<&str>, context: Option<&str>) {
         let (out, chunk) = (self.out, &hit.chunk);
         let line = chunk.lines.first() as usize + found.line;
         let place = out.bold(&out.shown(&format!("{}:{line}", self.file(hit))));
@@ -288,9 +290,7 @@ impl Shown<'_> {
             let about = format!("about this folder: {context}");
             out.line(&format!("    {}", out.dim(&out.shown(&about))));
         }
-        if !fresh {
-            let stale =
-                "the file changed, went or cannot be read; this is the text that was indexed";
+        if let Some(stale) = stale {
             out.line(&format!("    stale: {stale}"));
         }
         if self.args.full {
@@ -491,6 +491,17 @@ fn marked(word: &str, start: usize, found: &Snippet, out: Output) -> String {
     }
     text.push_str(&out.shown(word.get(done..).unwrap_or_default()));
     text
+}
+
+/// Why the text of a hit is an old one; `None` if it is not.
+const fn old_text(fresh: bool, gone: bool) -> Option<&'static str> {
+    match (fresh, gone) {
+        (true, _) => None,
+        (false, true) => Some("the file is gone; this is the text that was indexed"),
+        (false, false) => {
+            Some("the file changed or cannot be read; this is the text that was indexed")
+        }
+    }
 }
 
 #[cfg(test)]

@@ -68,6 +68,8 @@ pub(in crate::cli) struct HitView<'a> {
     end_byte: usize,
     /// Whether the file is unchanged since it was indexed.
     fresh: bool,
+    /// Whether the file is gone.
+    gone: bool,
     /// The chance that it is relevant, 0 to 1; null for a visitor of `serve` who sees some sources only.
     #[schemars(with = "Option<f32>")]
     score: f32,
@@ -124,9 +126,10 @@ pub(super) fn hits(searched: &Searched, explain: bool) -> Vec<HitView<'_>> {
     let mut highlighter = Highlighter::new(&searched.query);
     let found = searched.found.hits.iter().zip(&searched.fresh);
     found
-        .zip(&searched.contexts)
+        .zip(searched.gone.iter().zip(&searched.contexts))
         .enumerate()
-        .map(|(at, ((hit, fresh), context))| HitView {
+        .map(|(at, ((hit, fresh), (gone, context)))| HitView {
+            gone: *gone,
             context: context.as_deref(),
             ..HitView::new(at + 1, hit, *fresh, &mut highlighter, explain)
         })
@@ -156,6 +159,7 @@ impl<'a> HitView<'a> {
             start_byte: chunk.span.start(),
             end_byte: chunk.span.end(),
             fresh,
+            gone: false,
             score: hit.chance,
             reranker_score: hit.trace.reranker_score,
             method: hit.trace.method,

@@ -276,10 +276,11 @@ impl ConfiguredViews {
             .map(|source| Stale {
                 what: "configuration",
                 why: format!(
-                    "the source `{}` lies outside of the folders that this server was started for",
+                    "the source `{}` lies outside of the folders that this server was started for, and is \
+                     not searched until it is started again",
                     source.name
                 ),
-                fix: "local-agent serve, once the running server is ended",
+                fix: "local-agent serve stop && local-agent serve",
             })
             .collect()
     }

@@ -19,6 +19,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub(super) use words::closest_text;
+
 use super::advice::CHANGE_ARGUMENT;
 use super::arguments::fit;
 use super::{NOT_DRAFTING, Service};
@@ -298,21 +300,45 @@ fn is_kept(name: &str, value: &Value) -> bool {
     }
 }
 
-/// A short schema of a result, because agents read it first: its fields, with the types of plain
-/// values that are never null.
+/// The fields of results whose own fields an agent cannot guess.
+const DESCRIBED: [&str; 4] = ["hits", "evidence", "coverage", "stale"];
+
+/// A short schema of a result, because agents read it first: its fields, and what is inside those of
+/// [`DESCRIBED`]. The types of plain values are plain in the result.
 fn fields_of(schema: &JsonObject) -> Arc<JsonObject> {
     let fields = schema.get("properties").and_then(Value::as_object);
-    let types = fields.into_iter().flatten().map(|(name, field)| {
-        let kind = field["type"].as_str().filter(|kind| *kind != "array");
-        let said = kind.map_or_else(|| json!({}), |kind| json!({"type": kind}));
+    let said = fields.into_iter().flatten().map(|(name, field)| {
+        let names = names_inside(schema, field);
+        let names = names.filter(|_| DESCRIBED.contains(&name.as_str()));
+        let said = names.map_or_else(|| json!({}), |names| json!({"description": names}));
         (name.clone(), said)
     });
-    let types: JsonObject = types.collect();
+    let fields: JsonObject = said.collect();
     let short = [
         ("type".to_owned(), json!("object")),
-        ("properties".to_owned(), Value::Object(types)),
+        ("properties".to_owned(), Value::Object(fields)),
     ];
     Arc::new(short.into_iter().collect())
+}
+
+/// The names of the fields in a field that is an object (`{a, b}`) or a list of objects (`[{a, b}]`).
+fn names_inside(schema: &JsonObject, field: &Value) -> Option<String> {
+    let (link, is_list) = match field["items"]["$ref"].as_str() {
+        Some(link) => (link, true),
+        None => (field["$ref"].as_str()?, false),
+    };
+    let name = link.strip_prefix("#/$defs/")?;
+    let inside = schema.get("$defs")?.get(name)?;
+    let names: Vec<&str> = inside["properties"]
+        .as_object()?
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let names = format!("{{{}}}", names.join(", "));
+    Some(match is_list {
+        true => format!("[{names}]"),
+        false => names,
+    })
 }
 
 fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
@@ -328,6 +354,27 @@ fn parse<T: DeserializeOwned>(args: Value) -> Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_schema_of_a_result_says_what_is_in_its_hits_and_evidence() {
+        let of = |spec: &Spec, field: &str| {
+            let schema = Value::Object((*(spec.output)()).clone());
+            schema["properties"][field]["description"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let hits = of(&search::SPEC, "hits");
+        assert!(
+            hits.starts_with("[{") && hits.contains("cite, ") && hits.contains("fresh"),
+            "{hits}"
+        );
+        assert!(of(&ask::SPEC, "evidence").contains("label"));
+        for spec in [&search::SPEC, &ask::SPEC, &status::SPEC] {
+            assert_eq!(of(spec, "coverage"), "{chunks, embedded}");
+            assert_eq!(of(spec, "stale"), "[{fix, why}]");
+        }
+    }
 
     #[test]
     fn every_tool_has_a_schema() {

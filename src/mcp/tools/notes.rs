@@ -20,7 +20,7 @@ pub(super) const LINKS: Spec = Spec {
 
 pub(super) const TAGS: Spec = Spec {
     name: "tags",
-    description: "Lists all tags with the number of notes, the most frequent first. `search` with `tag` finds the notes.",
+    description: "Lists all tags with the number of notes, the most frequent first.",
     input: input::<TagsArgs>,
     output: output::<TagsResult>,
     subject: "",

@@ -15,7 +15,7 @@ use local_agent_text::types::percent_encode;
 pub(super) const SPEC: Spec = Spec {
     name: "search",
     description: "Finds passages of the person's notes by words and by meaning, best first, word for word, each \
-        with what to cite it by. Nothing relevant gives `nothing_found`.",
+        with what to cite it by.",
     input: input::<SearchArgs>,
     output: output::<SearchPage>,
     subject: "query",
@@ -80,6 +80,7 @@ fn find(call: &Call, args: &SearchArgs) -> Result<Reply> {
         let one = SearchHit {
             context: searched.contexts[at].clone(),
             score: shows_score.then_some(hit.chance),
+            gone: searched.gone[at],
             ..search_hit(at, hit, searched.fresh[at], left)
         };
         left = left.saturating_sub(one.text.len());
@@ -131,10 +132,10 @@ fn page_text(page: &SearchPage, is_first: bool) -> String {
             hit.chunk_key,
             hit.heading_path,
             framed(hit.text.trim_end()),
-            if hit.truncated {
-                "(cut: get it by its key)\n"
-            } else {
-                ""
+            match (hit.truncated, hit.gone) {
+                (_, true) => "(its file is gone)\n",
+                (true, _) => "(cut: get it by its key)\n",
+                (false, false) => "",
             },
         );
     }
@@ -166,6 +167,7 @@ fn search_hit(at: usize, hit: &Hit, fresh: bool, left: usize) -> SearchHit {
         chunk_key: chunk.key.to_string(),
         score: None,
         fresh,
+        gone: false,
         context: None,
         truncated: text.len() < chunk.text.len(),
         text: text.to_owned(),

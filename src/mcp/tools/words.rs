@@ -4,11 +4,32 @@ use std::fmt::Write as _;
 
 use crate::mcp::shapes::{Behind, Covered};
 use local_agent_index::retrieval::{Coverage, Stale};
+use local_agent_text::error::FoundNevertheless;
 use local_agent_text::types::LineSpan;
 
 /// Text of notes in a form that differs from this server's own lines: each line begins with `> `.
 pub(super) fn framed(text: &str) -> String {
     text.lines().map(|line| format!("> {line}\n")).collect()
+}
+
+/// The passages that a question found although it could not be answered.
+pub(crate) fn closest_text(found: &FoundNevertheless) -> String {
+    let mut text = String::new();
+    if !found.closest.is_empty() {
+        text.push_str("\nThe closest passages:\n");
+    }
+    for one in &found.closest {
+        let quoted = framed(&one.text);
+        let _ = write!(
+            text,
+            "\n{}:{} · {}\n{quoted}",
+            one.address, one.lines, one.heading_path
+        );
+    }
+    if let Some(run) = &found.run_id {
+        let _ = write!(text, "\nrun_id: {run}");
+    }
+    text
 }
 
 pub(super) fn covered(coverage: Coverage) -> Covered {

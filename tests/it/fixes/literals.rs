@@ -142,9 +142,20 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
         "a_root_that_was_moved_away_and_made_again_is_read_as_it_is_now",
     ),
     (
-        "local-agent serve, once the running server is ended",
+        "local-agent serve stop && local-agent serve",
         "serve_tls.rs",
         "a_new_source_that_the_kernel_keeps_closed_is_said",
+    ),
+    (
+        "name another note",
+        "everyday.rs",
+        "an_empty_vault_or_note_gets_no_advice_that_leads_nowhere",
+    ),
+    (
+        "There is nothing to search yet: put notes into the folders of `local-agent source list`, or add one with \
+         `local-agent source add DIR`.",
+        "everyday.rs",
+        "an_empty_vault_or_note_gets_no_advice_that_leads_nowhere",
     ),
     (
         "start the client again",

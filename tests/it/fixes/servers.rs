@@ -180,6 +180,21 @@ fn chat_with_openai() -> Vec<Case> {
     let key = Follow::Variable("LOCAL_AGENT_API_KEY", "k");
     vec![
         case(
+            "an OpenAI-like server is not there",
+            || chatting(used(), "openai", NOBODY),
+            &["doctor"],
+            "DOCTOR_ASK_PROVIDER_NOT_READY",
+        )
+        .ends(
+            Follow::ByHand("a server that has it is named", |world| {
+                let url = openai_with_model("m");
+                let text =
+                    format!("llm: {{model: m, base_url: '{url}'}}\nask: {{provider: openai}}\n");
+                configure(world, &text);
+            }),
+            Then::Health,
+        ),
+        case(
             "the server of the chat model asks for a key",
             || chatting(indexed(), "openai", &openai_with_key()),
             &["chat", "hello"],

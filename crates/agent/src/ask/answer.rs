@@ -9,6 +9,7 @@ use super::file::FileScope;
 use super::gate;
 use super::recompute::RecomputedValue;
 use super::second_opinion::ClaimOpinion;
+use super::summary_extent;
 use super::trail::Trail;
 use local_agent_index::retrieval::{Coverage, Packed, Reranked, Stale};
 use local_agent_text::error::Result;
@@ -342,7 +343,7 @@ pub(super) struct Grounded {
 ///
 /// Errors: `ASK_CITATION_INVALID` if `strict` is set and a claim is rejected.
 pub(super) fn of_extracted(
-    extracted: Extracted,
+    mut extracted: Extracted,
     packed: Packed,
     options: &VerifyOptions,
     strict: bool,
@@ -354,6 +355,7 @@ pub(super) fn of_extracted(
             left_out: Vec::new(),
         });
     }
+    let extent = summary_extent::complete(&mut extracted);
     let drafted = extractive::draft(&extracted.notes, &extracted.passages, &packed)?;
     let packed = drafted.packed;
     let whole = drafted.draft.segments().len();
@@ -375,7 +377,10 @@ pub(super) fn of_extracted(
         true => (Certainty::Certain, extracted.why),
         false => (Certainty::Closest, Some(NOT_CERTAIN.to_owned())),
     };
-    let reasons: Vec<String> = [why, passed.held_back].into_iter().flatten().collect();
+    let reasons: Vec<String> = [why, extent.said, passed.held_back]
+        .into_iter()
+        .flatten()
+        .collect();
     let why = reasons.join(" ");
     let checked = CheckedDraft {
         draft: passed.draft,
@@ -400,7 +405,7 @@ pub(super) fn of_extracted(
     Ok(Grounded {
         result,
         packed,
-        left_out: Vec::new(),
+        left_out: extent.left_out,
     })
 }
 

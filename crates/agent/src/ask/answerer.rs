@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::config::{AskProvider, Config};
 use crate::config::{JudgeProvider, VerifyJudge};
 use crate::llm::{BudgetKeys, Chat, OllamaChat, OpenAiChat, Route, Sampling, Speed, route};
+use local_agent_net::http::is_server_failure;
 use local_agent_text::error::{ErrorCode, Failure, Fix, Result};
 
 /// How long `auto` waits for an Ollama server: a user without one should not notice the check.
@@ -21,6 +22,9 @@ pub enum Answerer {
     Extractive,
     /// A chat model.
     Chat(Box<ChatAnswerer>),
+    /// A chat model that was named and cannot be used now: nobody answers in its place, and the
+    /// question fails with this, after the search.
+    Unusable(Failure),
 }
 
 /// A chat model, and the limits for its answer.
@@ -64,6 +68,26 @@ impl Chosen {
             unavailable: None,
         }
     }
+}
+
+/// As [`choose`]; a server that fails becomes an answerer whose question still finds passages.
+///
+/// # Errors
+/// As [`choose`], without those of the server.
+pub fn choose_or_search(config: &Config, question: &str, speed: Speed) -> Result<Chosen> {
+    match choose(config, question, speed) {
+        Err(failure) if is_of_server(&failure) => Ok(Chosen {
+            why: failure.message.clone(),
+            unavailable: None,
+            answerer: Answerer::Unusable(failure),
+        }),
+        chosen => chosen,
+    }
+}
+
+/// Whether a failure is one of a model's server.
+pub(super) fn is_of_server(failure: &Failure) -> bool {
+    is_server_failure(failure) || failure.code == ErrorCode::ModelNotFound
 }
 
 /// Chooses the answerer according to `ask.provider`. `auto` means Ollama if a chat model is
@@ -265,6 +289,7 @@ mod tests {
         match &chosen.answerer {
             Answerer::Extractive => "extractive",
             Answerer::Chat(chat) => chat.chat.model().provider,
+            Answerer::Unusable(_) => "unusable",
         }
     }
 

@@ -38,6 +38,7 @@ pub fn chat(
             &mut Asker::new(&answerer.chat, &mut trail, observe),
         ),
         Answerer::Extractive => Err(no_model(chosen)),
+        Answerer::Unusable(failure) => Err(failure.clone()),
     };
     Chatted { text, trail }
 }

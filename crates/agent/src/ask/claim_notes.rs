@@ -20,7 +20,7 @@ const MAX_SHOWN_CHARS: usize = 300;
 pub struct ClaimNote {
     /// The sentence as written, without citations, on one line.
     pub sentence: String,
-    /// `rejected` or `doubtful`.
+    /// `rejected`, `doubtful`, or `not_shown` for a section that a summary leaves out.
     pub verdict: String,
     /// The codes of the verifier.
     pub codes: Vec<String>,
@@ -59,6 +59,17 @@ pub(super) fn claim_notes(
 }
 
 impl ClaimNote {
+    /// A part of a note that is not shown, and the reason.
+    pub(super) fn not_shown(title: &str, verdict: &str, reason: String) -> Self {
+        Self {
+            sentence: harmless(&shorten(title)),
+            verdict: verdict.to_owned(),
+            codes: Vec::new(),
+            reason: harmless(&reason),
+            source: None,
+        }
+    }
+
     fn of(claim: &Claim, snapshot: &EvidenceSnapshot) -> Self {
         let codes = match claim.verdict {
             Verdict::Rejected => &claim.codes,

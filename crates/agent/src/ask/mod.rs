@@ -16,6 +16,7 @@
 //! | `asker` | one call of a model, recorded |
 //! | `arriving` | the sentences of a draft that pass while the rest still arrives |
 //! | `extractive` | answering without a model |
+//! | `summary_extent` | what a summary of one note leaves out |
 //! | `gather`, `meaning` | the notes and the model that extraction uses |
 //! | `readable`, `readable_sources` | an answer formatted for people, and the list of its sources |
 //! | `verdict_marks` | how each sentence was checked, in marks and in one line |
@@ -49,6 +50,7 @@ mod readable_sources;
 mod recompute;
 mod salvage;
 mod second_opinion;
+mod summary_extent;
 mod tool_requests;
 mod tool_results;
 mod trail;
@@ -73,7 +75,7 @@ pub use answer::{
     Abstention, Answer, AnswerResult, AskResult, Certainty, CheckedDraft, ExtractedAnswer, Outcome,
     WrittenAnswer,
 };
-pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat};
+pub use answerer::{Answerer, ChatAnswerer, Chosen, choose, choose_for_chat, choose_or_search};
 pub use bounded::Toolbox;
 pub use chat::{Chatted, chat};
 pub use claim_notes::{ClaimNote, SourceSentence, source_sentence};
@@ -81,7 +83,8 @@ pub use extractive::{
     Computed, Day, Operation, PieceForm, Shown, ShownPiece, named_day, stated_day,
 };
 pub use file::{
-    FileQuestion, FileScope, ask_file, file_options, named_file, unread_names, unreadable_file,
+    FileQuestion, FileScope, ask_file, file_options, named_file, requested_file, unread_names,
+    unreadable_file,
 };
 pub use readable::{Readable, TextLine, TextRun, readable, table_cells};
 pub use readable_sources::ReadableSource;
@@ -197,9 +200,16 @@ fn answer(
         snapshot: &packed.snapshot,
         freshness: &packed.freshness,
     })?;
-    let Answerer::Chat(chat) = &chosen.answerer else {
-        let extracted = trail.timed("extract", || found.extract(&stores, packed))?;
-        return Ok(state.answer(extracted));
+    let chat = match &chosen.answerer {
+        Answerer::Chat(chat) => chat,
+        Answerer::Extractive => {
+            let extracted = trail.timed("extract", || found.extract(&stores, packed))?;
+            return Ok(state.answer(extracted));
+        }
+        Answerer::Unusable(failure) => {
+            trail.keeps_unanswered(failure, &packed);
+            return Err(failure.clone());
+        }
     };
     // The search found nothing relevant, so no model is asked.
     if tools.is_none() && (packed.snapshot.items().is_empty() || !found.is_relevant) {
@@ -240,15 +250,18 @@ fn concluded(
         Some(tools) => {
             let mut turns =
                 bounded::ToolTurns::new(chat, packed, stores.sandbox, tools, question.contexts)?;
-            converse(&mut turns, &rules, &mut asker)?
+            converse(&mut turns, &rules, &mut asker)
         }
-        None => converse(
-            &mut GroundedTurns::new(chat, packed, question.contexts)?,
-            &rules,
-            &mut asker,
-        )?,
+        None => {
+            let mut turns = GroundedTurns::new(chat, packed, question.contexts)?;
+            converse(&mut turns, &rules, &mut asker)
+        }
     };
-    conclude(drafted, &rules, chat, &mut asker)
+    let concluded = drafted.and_then(|drafted| conclude(drafted, &rules, chat, &mut asker));
+    if let Err(failure) = &concluded {
+        trail.keeps_unanswered(failure, packed);
+    }
+    concluded
 }
 
 /// A question, and the stores that are searched for its answer.

@@ -57,6 +57,7 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
     if answer.shown().is_empty() {
         lines.extend(words(&marked(draft, snapshot, report), &mut sources));
     }
+    let mut nearest = None;
     for shown in answer.shown() {
         let pieces: Vec<&ShownPiece> = shown
             .pieces
@@ -70,11 +71,18 @@ pub fn readable(answer: &Answer) -> Option<Readable> {
             lines.push(Vec::new());
         }
         lines.extend(passage(shown, &pieces, answer, &mut sources));
+        nearest.get_or_insert(lines.len());
     }
+    // Passages that are only close are no answer: the nearest one is shown, of the others the places.
+    let is_closest = answer.is_closest();
+    if let Some(end) = nearest.filter(|_| is_closest) {
+        lines.truncate(end);
+    }
+    let checked = verdict_marks::summary(report, verdict_marks::is_quoted(draft));
     Some(Readable {
         lines,
         sources: sources.list(),
-        checked: verdict_marks::summary(report, verdict_marks::is_quoted(draft)),
+        checked: checked.filter(|_| !is_closest),
     })
 }
 

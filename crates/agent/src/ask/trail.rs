@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use super::answerer::is_of_server;
 use super::claim_notes::{ClaimNote, claim_notes};
 use super::{Answerer, Chosen};
 use crate::llm::{Message, Model, Reply, prompt_sha256};
@@ -177,13 +178,16 @@ pub struct Trail {
     /// Number of claims about which the model of `verify.judge` was not asked, because there were
     /// too many or its server failed.
     pub claims_without_opinion: usize,
+    /// The evidence of a question that a model's server left without an answer.
+    #[serde(skip)]
+    pub unanswered: Option<Box<(EvidenceSnapshot, FreshnessReport)>>,
 }
 
 impl Trail {
     /// The beginning of a trail: which answerer was chosen, and why.
     pub(super) fn of(chosen: &Chosen) -> Self {
         let model = match &chosen.answerer {
-            Answerer::Extractive => None,
+            Answerer::Extractive | Answerer::Unusable(_) => None,
             Answerer::Chat(chat) => Some(chat.chat.model().clone()),
         };
         Self {
@@ -196,6 +200,15 @@ impl Trail {
             sent_to: Vec::new(),
             sent_away: Vec::new(),
             claims_without_opinion: 0,
+            unanswered: None,
+        }
+    }
+
+    /// Keeps the evidence if the failure is one of a model's server.
+    pub(super) fn keeps_unanswered(&mut self, failure: &Failure, packed: &Packed) {
+        if is_of_server(failure) {
+            let kept = (packed.snapshot.clone(), packed.freshness.clone());
+            self.unanswered = Some(Box::new(kept));
         }
     }
 

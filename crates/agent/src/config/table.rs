@@ -119,7 +119,7 @@ pub const KEYS: &[Key] = &[
     key(
         "security.allowed_exts",
         Kind::Exts,
-        "[.md, .txt, .json]",
+        "[.md, .markdown, .txt, .json]",
         "Extensions of files that may be read; `index` takes the markdown among them.",
     ),
     key(

@@ -111,7 +111,10 @@ mod shipped {
         assert_eq!(config.lexical_dir(), world.path("w/.local-agent/lexical"));
         assert_eq!(config.vectors_dir(), world.path("w/.local-agent/vectors"));
         assert_eq!(config.protected, [world.path("w/.local-agent")]);
-        assert_eq!(config.security.allowed_exts, [".md", ".txt", ".json"]);
+        assert_eq!(
+            config.security.allowed_exts,
+            [".md", ".markdown", ".txt", ".json"]
+        );
         assert_eq!(config.security.deny_names.len(), 19);
         assert_eq!(config.security.max_file_bytes, 10 * 1024 * 1024);
         assert_eq!(
@@ -772,7 +775,7 @@ mod roots {
         # What may be opened.
         security:
           # Extensions of files that may be read; `index` takes the markdown among them.
-          # allowed_exts: [.md, .txt, .json]
+          # allowed_exts: [.md, .markdown, .txt, .json]
 
         # How files are cut into chunks.
         index:

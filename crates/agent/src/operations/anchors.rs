@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use local_agent_text::documents::bare_headline;
 use local_agent_text::markdown::{HeadingAt, heading_list};
 
 /// The section under a heading: up to the next heading of the same or a higher level. The heading
-/// is named as written, in any case of letters and without emphasis, or by its anchor. If some
-/// heading fits as written, its anchor does not count.
+/// is named as written, in any case of letters and without emphasis, by its anchor, or without the
+/// state and tags of a headline of Org. If some heading fits as written, only that counts.
 pub(super) fn section(text: &str, heading: &str) -> Option<Range<usize>> {
     let headings = heading_list(text);
     let at = position(&headings, heading)?;
@@ -32,11 +33,17 @@ fn position(headings: &[HeadingAt], wanted: &str) -> Option<usize> {
     let words = fold(wanted);
     let as_written = headings.iter().position(|one| fold(&one.title) == words);
     let id = anchor(wanted);
-    as_written.or_else(|| {
+    let by_anchor = || {
         headings
             .iter()
             .position(|one| !id.is_empty() && anchor(&one.title) == id)
-    })
+    };
+    let as_headline = || {
+        headings
+            .iter()
+            .position(|one| !words.is_empty() && fold(bare_headline(&one.title)) == words)
+    };
+    as_written.or_else(by_anchor).or_else(as_headline)
 }
 
 /// A heading as links compare it: in lower case, with single spaces, without emphasis.

@@ -22,7 +22,7 @@ use crate::tools::ToolFactory;
 use local_agent_files::sandbox::Sandbox;
 use local_agent_index::retrieval::{Engine, Scope, Stale};
 use local_agent_index::store::{Database, FoundDatabase, examine};
-use local_agent_text::error::{ErrorCode, Failure, Result};
+use local_agent_text::error::{ClosestPassage, ErrorCode, Failure, FoundNevertheless, Result};
 use local_agent_verify::VerifyOptions;
 
 /// The question, its scope, and who asks.
@@ -92,7 +92,7 @@ pub fn ask(
         );
     }
     let config = &context.loaded.config;
-    let chosen = ask::choose(config, wanted.question, wanted.speed)?;
+    let chosen = ask::choose_or_search(config, wanted.question, wanted.speed)?;
     let kept = KeptBack::of(config, context.sandbox, &chosen);
     if let (Some(kept), Some(file)) = (&kept, wanted.read) {
         kept.must_show(file, context.sandbox)?;
@@ -111,6 +111,7 @@ pub fn ask(
     if wanted.read.is_none()
         && is_free(wanted)
         && let Some(failure) = ask::unreadable_file(wanted.question, context.sandbox)
+            .or_else(|| requested_and_missing(config, wanted.question, context.sandbox))
     {
         return Err(failure);
     }
@@ -193,6 +194,13 @@ fn file_of(config: &Config, wanted: &AskRequest<'_>, sandbox: &Sandbox) -> Optio
     })
 }
 
+/// Why the file that a question requests by its path or by a link cannot be had; `None` if it can, or
+/// if it requests none.
+fn requested_and_missing(config: &Config, question: &str, sandbox: &Sandbox) -> Option<Failure> {
+    let file = ask::requested_file(question)?;
+    address::find(config, sandbox, &file).err()
+}
+
 /// The file that `--read` names: a path, or else a note's name, title or alias.
 fn path_of(config: &Config, read: &str, sandbox: &Sandbox) -> String {
     match address::find(config, sandbox, read) {
@@ -270,11 +278,44 @@ fn recorded(
         && embedder.was_needed()
         && matches!(subject, Subject::Notes { .. });
     let run = log.end(config, &asked, to_server, &recalled)?;
+    asked.answer = asked.answer.map_err(|failure| {
+        let run_id = run.as_ref().map(|run| run.id.as_str().to_owned());
+        with_closest(failure, &asked.trail, run_id)
+    });
     Ok(AskOutcome {
         asked,
         recalled,
         run,
     })
+}
+
+/// Number of passages that a question without an answer shows, and of characters of each.
+const CLOSEST: (usize, usize) = (3, 400);
+
+/// The failure with the passages that were found before a model's server failed.
+fn with_closest(failure: Failure, trail: &ask::Trail, run_id: Option<String>) -> Failure {
+    let Some(unanswered) = &trail.unanswered else {
+        return failure;
+    };
+    let items = unanswered.0.items().iter().take(CLOSEST.0);
+    let closest = items.map(|item| ClosestPassage {
+        address: format!("{}:{}", item.source, item.path),
+        heading_path: item.heading.to_string(),
+        lines: item.lines.to_string(),
+        text: beginning(item.text.trim(), CLOSEST.1),
+    });
+    failure.with_found(FoundNevertheless {
+        closest: closest.collect(),
+        run_id,
+    })
+}
+
+/// The beginning of a text, with an ellipsis if it goes on.
+fn beginning(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
 }
 
 /// The same question about one file.

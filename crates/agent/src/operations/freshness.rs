@@ -9,7 +9,7 @@ use super::scope::{not_configured, unconfigured};
 use super::setup::sandbox;
 use crate::config::Config;
 use local_agent_files::sandbox::{Address, Sandbox};
-use local_agent_index::indexing::{Compared, compare};
+use local_agent_index::indexing::{Compared, Source, compare};
 use local_agent_index::retrieval::{Hit, Stale};
 use local_agent_index::store::IndexReader;
 use local_agent_text::error::{ErrorCode, Failure, Result};
@@ -21,6 +21,15 @@ const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 /// Maximum number of files named in a sentence.
 const NAMED: usize = 3;
+
+/// The fix for files that differ from the index.
+const INDEX: &str = "local-agent index";
+
+/// The fix for a folder that is missing: its source is removed, or gets its new folder.
+const SOURCES: &str = "local-agent source list";
+
+/// The fix for a folder that exists and that this process may not list.
+const ACCESS: &str = "allow reading the folder, and start the program that answers again";
 
 /// Lists what is out of date, one sentence each; empty if the search finds everything in the files.
 ///
@@ -54,6 +63,33 @@ pub fn files_behind(
     sources: &[SourceName],
     shown_to: &Sandbox,
 ) -> Result<Vec<String>> {
+    let behind = compared(config, sources, shown_to)?;
+    Ok(behind.into_iter().map(|stale| stale.why).collect())
+}
+
+fn files(why: String, fix: &'static str) -> Stale {
+    Stale {
+        what: "files",
+        why,
+        fix,
+    }
+}
+
+/// The folder of a source cannot be used. The process may lack the right to list one that exists,
+/// such as a confined server that was started before the source was added.
+fn unlisted(source: &Source, failure: Failure) -> Stale {
+    if source.root.exists() {
+        let why = format!(
+            "the folder of `{}` is there, and this process may not read it",
+            source.name
+        );
+        return files(why, ACCESS);
+    }
+    files(failure.message, SOURCES)
+}
+
+/// As [`files_behind`], each with its fix.
+fn compared(config: &Config, sources: &[SourceName], shown_to: &Sandbox) -> Result<Vec<Stale>> {
     let index = IndexReader::required(&config.index.db_path)?;
     // Opened again each time: a folder that was deleted and recreated is a different folder.
     let sandbox = sandbox(config)?;
@@ -64,27 +100,28 @@ pub fn files_behind(
         .filter(|source| sources.is_empty() || sources.contains(&source.name))
     {
         match compare(&sandbox, source, &index, &mut compared) {
-            Err(failure) if failure.code == ErrorCode::ConfigError => behind.push(failure.message),
+            Err(failure) if failure.code == ErrorCode::ConfigError => {
+                behind.push(unlisted(source, failure));
+            }
             done => done?,
         }
     }
-    for (what, files) in [
+    for (what, which) in [
         ("new", &compared.new),
         ("changed", &compared.changed),
         ("gone", &compared.gone),
     ] {
-        if !files.is_empty() {
-            behind.push(format!(
-                "files are {what} ({}){}",
-                files.len(),
-                names(files, shown_to)
-            ));
+        if !which.is_empty() {
+            let named = names(which, shown_to);
+            let why = format!("files are {what} ({}){named}", which.len());
+            behind.push(files(why, INDEX));
         }
     }
-    behind.append(&mut compared.emptied);
+    let emptied = compared.emptied.drain(..);
+    behind.extend(emptied.map(|why| files(why, INDEX)));
     if sources.is_empty() && config.client.is_none() {
         let gone = unconfigured(config, &index)?;
-        behind.extend(gone.iter().map(|name| not_configured(name)));
+        behind.extend(gone.iter().map(|name| files(not_configured(name), INDEX)));
     }
     Ok(behind)
 }
@@ -118,15 +155,8 @@ fn may_show(shown_to: &Sandbox, file: &str) -> bool {
 /// Like [`files_behind`], for use with other results: if the files cannot be compared, this is
 /// reported as a sentence and not as a failure.
 pub fn stale_files(config: &Config, sources: &[SourceName], shown_to: &Sandbox) -> Vec<Stale> {
-    match files_behind(config, sources, shown_to) {
-        Ok(behind) => behind
-            .into_iter()
-            .map(|why| Stale {
-                what: "files",
-                why,
-                fix: "local-agent index",
-            })
-            .collect(),
+    match compared(config, sources, shown_to) {
+        Ok(behind) => behind,
         Err(failure) => {
             let why = format!(
                 "whether files are new or changed is not known: {}",
@@ -156,6 +186,20 @@ pub fn are_fresh(hits: &[Hit], sandbox: &Sandbox) -> Vec<bool> {
         })
     };
     hits.iter().map(&mut is_fresh).collect()
+}
+
+/// For each hit, whether its file no longer exists. `fresh`: the result of [`are_fresh`].
+pub fn are_gone(hits: &[Hit], fresh: &[bool], sandbox: &Sandbox) -> Vec<bool> {
+    let is_gone = |hit: &Hit| {
+        let at = Address {
+            source: hit.chunk.source.clone(),
+            path: hit.chunk.path.clone(),
+        };
+        let read = sandbox.read(&at);
+        read.is_err_and(|failure| failure.code == ErrorCode::FileNotFound)
+    };
+    let hits = hits.iter().zip(fresh);
+    hits.map(|(hit, fresh)| !fresh && is_gone(hit)).collect()
 }
 
 /// Waits until index and projections are up to date.

@@ -188,6 +188,11 @@ fn by_languages(texts: &[String]) -> ModelChoice {
     };
     let why = match texts.len() {
         0 => "nothing is indexed yet".to_owned(),
+        all if foreign == 0 && all >= SAMPLE => {
+            format!(
+                "none of {all} passages of the index, taken at random, is in another language than English"
+            )
+        }
         _ if foreign == 0 => {
             "no passage of the index is in another language than English".to_owned()
         }

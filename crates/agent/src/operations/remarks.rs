@@ -14,6 +14,12 @@ pub(super) fn of(text: &str, query: &Query) -> Vec<String> {
              `lex:`, `vec:`, `hyde:` and `intent:`"
         ));
     }
+    if !text.trim().is_empty() && text.split_whitespace().all(is_left_out) {
+        remarks.push(format!(
+            "`{}` leaves notes out of a search for other words; alone it was read as words to find",
+            text.trim()
+        ));
+    }
     for word in query.words.iter().chain(&query.excluded) {
         if let Some(name) = unknown_filter(word) {
             remarks.push(format!(
@@ -69,6 +75,12 @@ fn is_time(text: &str) -> bool {
         _ => text.to_owned(),
     };
     time::Date::parse(&first_day, form).is_ok()
+}
+
+/// Whether a word was written as one to leave out.
+fn is_left_out(word: &str) -> bool {
+    word.strip_prefix('-')
+        .is_some_and(|rest| rest.starts_with(char::is_alphabetic))
 }
 
 /// The name in a word that looks like `name:value`.

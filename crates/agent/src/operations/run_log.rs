@@ -116,6 +116,8 @@ impl RunLog {
                     .iter()
                     .rev()
                     .find_map(|round| Some((round.snapshot.as_ref()?, &round.freshness)));
+                let unanswered = trail.unanswered.as_deref();
+                let last = last.or(unanswered.map(|(snapshot, freshness)| (snapshot, freshness)));
                 run.finish(&End {
                     failure: Some(failure),
                     snapshot: last.map(|(snapshot, _)| (snapshot, &[][..])),

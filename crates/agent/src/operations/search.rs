@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::corrections::{self, Correction};
-use super::freshness::{are_fresh, stale_files};
+use super::freshness::{are_fresh, are_gone, stale_files};
 use super::library::Library;
 use super::model_choice::question_in_another_language;
 use super::privacy::{coverage_of, hides_notes, is_partial, owners_coverage, shown_chunks};
@@ -63,6 +63,8 @@ pub struct Searched {
     /// For each hit, whether its file is unchanged since it was indexed; if not, the hit's text is
     /// the old one.
     pub fresh: Vec<bool>,
+    /// For each hit, whether its file is gone.
+    pub gone: Vec<bool>,
     /// For each hit, the configured description of its folder.
     pub contexts: Vec<Option<String>>,
     /// How parts of the query were read that may have been meant otherwise; sentences.
@@ -100,6 +102,7 @@ impl Searched {
     fn keep(&mut self, keeps: &[bool]) {
         keep(&mut self.found.hits, keeps);
         keep(&mut self.fresh, keeps);
+        keep(&mut self.gone, keeps);
         keep(&mut self.contexts, keeps);
     }
 
@@ -183,6 +186,7 @@ pub fn search(
         }
     }
     searched.fresh = are_fresh(&searched.found.hits, sandbox);
+    searched.gone = are_gone(&searched.found.hits, &searched.fresh, sandbox);
     searched.contexts = searched
         .found
         .hits
@@ -266,6 +270,7 @@ fn attempt(
             corrections,
             found,
             fresh: Vec::new(),
+            gone: Vec::new(),
             contexts: Vec::new(),
             remarks,
             words_in_no_note,
@@ -421,6 +426,7 @@ fn list(
             reranked: None,
         },
         fresh: Vec::new(),
+        gone: Vec::new(),
         contexts: Vec::new(),
         words_in_no_note: Vec::new(),
         weak: WeakHits::default(),

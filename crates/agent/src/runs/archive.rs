@@ -267,7 +267,7 @@ impl Archive {
             return ids
                 .into_iter()
                 .next_back()
-                .ok_or_else(|| missing_run("there is no run yet".to_owned()));
+                .ok_or_else(|| missing_run("there is no run yet".to_owned()).with_hint(FIRST_RUN));
         }
         let found: Vec<&RunId> = ids.iter().filter(|id| is_named(name, id)).collect();
         match found.as_slice() {
@@ -397,6 +397,9 @@ fn is_named(name: &str, id: &RunId) -> bool {
         || at == name
         || name.len() >= 4 && (id.as_str().starts_with(name) || random.starts_with(name))
 }
+
+/// What makes the first record.
+const FIRST_RUN: &str = "local-agent ask \"your question\"";
 
 /// The failure for a run that does not exist.
 fn missing_run(why: String) -> Failure {

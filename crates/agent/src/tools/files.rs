@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Bound;
 use local_agent_files::sandbox::{Address, NOTE_EXTENSIONS, WalkOutcome};
+use local_agent_text::documents::is_org;
 use local_agent_text::error::{ErrorCode, Result};
 use local_agent_text::types::SourceName;
 
@@ -171,8 +172,8 @@ fn below(bound: &Bound, source: &SourceName, prefix: &str) -> Option<Vec<Address
     )
 }
 
-/// Whether a file is a note.
+/// Whether a file is a note: it is markdown, or read as markdown.
 pub(super) fn is_note(at: &Address) -> bool {
     let name = at.path.file_name().to_lowercase();
-    NOTE_EXTENSIONS.iter().any(|ext| name.ends_with(ext))
+    is_org(&name) || NOTE_EXTENSIONS.iter().any(|ext| name.ends_with(ext))
 }

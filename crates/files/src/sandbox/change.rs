@@ -16,7 +16,7 @@ use super::policy::{Denied, MAX_NAME_BYTES};
 use super::refusal::{Refusal, denied};
 use super::request;
 use super::{Address, FileBytes, Sandbox};
-use local_agent_text::documents::extracted;
+use local_agent_text::documents::{extracted, is_org};
 use local_agent_text::error::{ErrorCode, Failure, Result};
 use local_agent_text::language::scan;
 use local_agent_text::types::{Sha256, to_hex};
@@ -55,7 +55,7 @@ impl Sandbox {
                 Failure::new(ErrorCode::WriteDenied, message).with_hint("choose another file")
             );
         }
-        if extracted(&name).is_some() {
+        if extracted(&name).is_some() || is_org(&name) {
             let message = format!(
                 "`{at}` is read as the text that was taken out of it; such files are never written."
             );

@@ -52,7 +52,8 @@ pub(super) fn legibility(question: &QueryVector, index: Pieces) -> f32 {
     };
     let is_judged = own.letters >= FEWEST_LETTERS || question.is_in_another_script;
     let own = own.ratio().filter(|_| is_judged);
-    let least = match (own, index.ratio()) {
+    let index = index.ratio().filter(|_| index.letters >= FEWEST_LETTERS);
+    let least = match (own, index) {
         (Some(own), Some(index)) => own.min(index),
         (Some(one), None) | (None, Some(one)) => one,
         (None, None) => return 1.0,
@@ -60,9 +61,10 @@ pub(super) fn legibility(question: &QueryVector, index: Pieces) -> f32 {
     ramp(least)
 }
 
-/// How well the model can read these texts, 0 to 1.
+/// How well the model can read these texts, 0 to 1. A few letters say nothing about that.
 pub(super) fn of_index(index: Pieces) -> f32 {
-    index.ratio().map_or(1.0, ramp)
+    let is_judged = index.letters >= FEWEST_LETTERS;
+    index.ratio().filter(|_| is_judged).map_or(1.0, ramp)
 }
 
 fn ramp(ratio: f32) -> f32 {
@@ -90,6 +92,12 @@ mod tests {
         assert_eq!(legibility(&question(40, Some(10)), english), 1.0);
         assert_eq!(legibility(&question(40, Some(10)), chinese), 0.0);
         assert_eq!(legibility(&question(12, Some(12)), english), 0.0);
+    }
+
+    #[test]
+    fn a_few_letters_of_notes_are_not_judged() {
+        assert_eq!(of_index(Pieces::of("b c", 2)), 1.0);
+        assert_eq!(of_index(Pieces::of("面包发酵箱的温度", 8)), 0.0);
     }
 
     #[test]

@@ -202,12 +202,24 @@ const READ_FOR_LEGIBILITY: usize = 32;
 /// How often opening is retried if the index is replaced meanwhile.
 const OPEN_ATTEMPTS: usize = 4;
 
-/// Why the vectors are ignored for a query that the model cannot read.
+/// What is said of a query in a script that the model cannot read.
 const UNREADABLE_QUERY: &str =
     "the model cannot read the script of this query, so only words are searched";
 
+/// The same for a query in Latin script.
+const UNKNOWN_QUERY: &str =
+    "the model knows none of the words of this query, so only words are searched";
+
 /// What a search by vectors alone says of such a query.
 const UNREADABLE_BY_MEANING: &str = "the model cannot read the script of this query";
+
+/// Why the vectors are ignored for a query that the model cannot read.
+fn unreadable(asked: Option<&AskedVector>) -> &'static str {
+    match asked.is_none_or(|asked| asked.question.is_in_another_script) {
+        true => UNREADABLE_QUERY,
+        false => UNKNOWN_QUERY,
+    }
+}
 
 impl Engine {
     /// Opens everything for reading. `fingerprint` is that of the query vectors; a matrix with
@@ -290,6 +302,10 @@ impl Engine {
     /// Those of the database.
     pub fn stale(&self) -> Result<Vec<Stale>> {
         let mut stale = self.projections.stale.clone();
+        // Without any text there is nothing to embed.
+        if !stale.is_empty() && self.coverage()?.chunks == 0 {
+            stale.retain(|one| one.what != "vectors");
+        }
         if self.projections.has_older_vectors {
             let Coverage { chunks, embedded } = self.coverage()?;
             stale.extend((embedded < chunks).then(|| Stale {
@@ -372,9 +388,9 @@ impl Engine {
         }
         let floor = self.rate(request.mode, &mut hits);
         let vectors_without_say = match request.mode {
-            Mode::Hybrid => self
-                .vectors_without_say()?
-                .or_else(|| (legibility == 0.0).then(|| UNREADABLE_QUERY.to_owned())),
+            Mode::Hybrid => self.vectors_without_say()?.or_else(|| {
+                (legibility == 0.0).then(|| unreadable(sides.question.as_ref()).to_owned())
+            }),
             Mode::Vector => sides
                 .question
                 .as_ref()

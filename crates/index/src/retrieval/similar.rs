@@ -12,7 +12,7 @@ impl Engine {
     /// the document's own vectors, best first.
     ///
     /// # Errors
-    /// `PHASE2_QUERY_ERROR` when there are no vectors, or none for this document.
+    /// `PHASE2_QUERY_ERROR` when there are no vectors, or none for this document, or it has no text.
     pub fn similar(
         &self,
         document_id: DocumentId,
@@ -22,6 +22,10 @@ impl Engine {
             return Err(missing_vectors("there are no vectors to compare"));
         };
         let own = self.index.chunks_of(&IdSet::from_iter([document_id]))?;
+        if own.is_empty() {
+            let what = "this note has no text, so no other is like it";
+            return Err(Failure::new(ErrorCode::QueryError, what).with_hint("name another note"));
+        }
         let Some(mean) = matrix.mean_of(&own) else {
             return Err(missing_vectors("this document has no vector yet"));
         };

@@ -22,7 +22,7 @@ pub enum DocumentKind {
     Markdown,
     /// Paragraphs between blank lines, without any markup.
     Text,
-    /// An Org file.
+    /// An Org file, read as markdown.
     Org,
     /// A source file.
     Code,
@@ -43,6 +43,17 @@ pub fn extracted(path: &str) -> Option<&'static str> {
     EXTRACTED_EXTENSIONS
         .into_iter()
         .find(|extension| has_extension(name, extension))
+}
+
+/// Whether a path or an address is that of an Org file. Its text is read as markdown, with the same
+/// lines.
+pub fn is_org(path: &str) -> bool {
+    has_extension(path.rsplit('/').next().unwrap_or(path), ".org")
+}
+
+/// The title of a headline without the state, the priority and the tags that an Org file has there.
+pub fn bare_headline(title: &str) -> &str {
+    org::bare_title(title).0
 }
 
 /// Whether the name ends with the extension, ignoring case.

@@ -1,4 +1,6 @@
-//! Org files: headlines with their tags, `#+KEY: value` lines, source blocks, tables, links.
+//! Org files: headlines with their tags, `#+KEY: value` lines, blocks, tables, links. They are read as
+//! markdown with the same lines: `#` instead of `*`, fences around blocks, `#tag` in headlines. What
+//! they were written as is read, too.
 
 use serde_json::{Map, Value};
 
@@ -19,6 +21,8 @@ enum OrgBlock {
     Table,
     /// A block that ends at its closing line.
     Block,
+    /// A block between fences of so many backticks.
+    Fenced(usize),
 }
 
 /// The blocks, headings, links and tags of an Org file, and its `#+KEY: value` lines.
@@ -57,6 +61,14 @@ impl OrgReader<'_> {
             }
             return;
         }
+        if let Some((OrgBlock::Fenced(ticks), _, until)) = &mut self.open {
+            let ticks = *ticks;
+            *until = end;
+            if ticks_of(bare) >= ticks && bare.len() == ticks_of(bare) {
+                self.close();
+            }
+            return;
+        }
         if let Some((level, title, tags)) = headline(line) {
             self.close();
             let node = self.outline.push(at..end, BlockKinds::HEADING, Shape::Text);
@@ -65,6 +77,9 @@ impl OrgReader<'_> {
         } else if starts_with(bare, "#+begin") {
             self.close();
             self.open = Some((OrgBlock::Block, at, end));
+        } else if ticks_of(bare) >= 3 {
+            self.close();
+            self.open = Some((OrgBlock::Fenced(ticks_of(bare)), at, end));
         } else if let Some((key, value)) = keyword(bare) {
             self.keep(&key, value);
             self.extend(OrgBlock::Text, at, end);
@@ -95,7 +110,7 @@ impl OrgReader<'_> {
         let (kinds, shape) = match run {
             OrgBlock::Text => (BlockKinds::PARAGRAPH, Shape::Text),
             OrgBlock::Table => (BlockKinds::TABLE, Shape::Lines),
-            OrgBlock::Block => (BlockKinds::CODE, Shape::Lines),
+            OrgBlock::Block | OrgBlock::Fenced(_) => (BlockKinds::CODE, Shape::Lines),
         };
         if !self.text[start..end].trim().is_empty() {
             self.outline.push(start..end, kinds, shape);
@@ -167,12 +182,27 @@ fn starts_with(line: &str, mark: &str) -> bool {
         .is_some_and(|start| start.eq_ignore_ascii_case(mark))
 }
 
-/// Parses `* TODO [#A] Title :tag:other:` into level, title and tags.
+/// The number of backticks with which a line begins.
+fn ticks_of(bare: &str) -> usize {
+    bare.len() - bare.trim_start_matches('`').len()
+}
+
+/// Parses `* TODO [#A] Title :tag:other:` or `# TODO [#A] Title #tag #other` into level, title and
+/// tags.
 fn headline(line: &str) -> Option<(u8, &str, impl Iterator<Item = &str>)> {
-    let stars = line.len() - line.trim_start_matches('*').len();
-    let rest = line[stars..].strip_prefix(' ')?;
-    let level = u8::try_from(stars.min(DEEPEST)).ok().filter(|l| *l > 0)?;
-    let mut title = rest.trim();
+    let mark = line.chars().next().filter(|c| matches!(c, '*' | '#'))?;
+    let rest = line.trim_start_matches(mark);
+    let marks = line.len() - rest.len();
+    let rest = rest.strip_prefix([' ', '\t'])?;
+    let level = u8::try_from(marks.min(DEEPEST)).ok()?;
+    let (title, tags) = bare_title(rest.trim());
+    let tags = tags.split(|c: char| c == ':' || c == '#' || c.is_whitespace());
+    Some((level, title, tags))
+}
+
+/// Splits a title into its words, without state and priority, and the tags behind them.
+pub(super) fn bare_title(title: &str) -> (&str, &str) {
+    let mut title = title;
     if let Some((state, after)) = title.split_once(' ')
         && STATES.contains(&state)
     {
@@ -183,11 +213,27 @@ fn headline(line: &str) -> Option<(u8, &str, impl Iterator<Item = &str>)> {
             .split_once(']')
             .map_or(title, |(_, rest)| rest.trim_start());
     }
-    let (title, tags) = match title.rsplit_once(' ') {
-        Some((before, last)) if is_tags(last) => (before.trim_end(), last),
-        _ => (title, ""),
-    };
-    Some((level, title, tags.split(':')))
+    let mut end = title.len();
+    while let Some(before) = without_last_tag(title.get(..end).unwrap_or_default()) {
+        end = before;
+    }
+    let (words, tags) = title.split_at_checked(end).unwrap_or((title, ""));
+    (words.trim_end(), tags.trim())
+}
+
+/// Where a title ends that has a tag or tags as its last word.
+fn without_last_tag(title: &str) -> Option<usize> {
+    let (before, last) = title.trim_end().rsplit_once(' ')?;
+    (is_tags(last) || is_hash_tag(last)).then(|| before.trim_end().len())
+}
+
+/// Whether the word is `#tag`; a tag has more than digits.
+fn is_hash_tag(word: &str) -> bool {
+    word.strip_prefix('#').is_some_and(|tag| {
+        tag.chars()
+            .all(|c| c.is_alphanumeric() || "_@%".contains(c))
+            && tag.chars().any(|c| !c.is_numeric())
+    })
 }
 
 fn is_tags(word: &str) -> bool {

@@ -14,7 +14,7 @@ use crate::types::{ByteSpan, Heading, HeadingPath, LineSpan, Sha256};
 
 /// The version of the cut points of `obsidian_v2`. Increase it with every change that moves one, so
 /// that older indexes are recognised as out of date.
-const IMPLEMENTATION: &str = "obsidian_v2.5";
+const IMPLEMENTATION: &str = "obsidian_v2.6";
 
 /// The Python version's name for its implementation.
 const ANCESTOR_IMPLEMENTATION: &str = "phase2_chunking_v1";
@@ -772,7 +772,7 @@ mod tests {
         assert_eq!(
             found,
             (
-                "obsidian_v2.5",
+                "obsidian_v2.6",
                 "c17facc9fa369959b29de89f6903be4a6204b5ad49907aa4dd1d5dd74aff0aa2".to_owned()
             ),
             "{cuts:#?}"

@@ -12,6 +12,7 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `pattern` | recognises questions about a file |
+//! | `requested` | requests for a file by a path without a usual extension, or by a link |
 //! | `contract` | reading the file, and what the result must contain |
 //! | `call` | a model's call of the only tool |
 //! | `form` | tables, calls and footers in a reply |
@@ -20,11 +21,13 @@ mod call;
 mod contract;
 mod form;
 mod pattern;
+mod requested;
 
 use std::collections::HashMap;
 
 pub use contract::FileScope;
 pub use pattern::{named_file, unread_names, unreadable_file};
+pub use requested::requested_file;
 
 use super::answer::{Answer, AnswerResult, AskResult, Grounded, of_conversation, of_extracted};
 use super::answerer::{Answerer, ChatAnswerer, Chosen};
@@ -88,6 +91,9 @@ fn answer(
     observe: &mut Observe<'_>,
     embedder: &QuestionEmbedder<'_>,
 ) -> Result<Answer> {
+    if let Answerer::Unusable(failure) = &chosen.answerer {
+        return Err(failure.clone());
+    }
     if let (Answerer::Chat(chat), true) = (&chosen.answerer, question.named_by_question) {
         let first = chat.first.as_ref().unwrap_or(&chat.chat);
         let mut asker = Asker::new(first, trail, observe);
@@ -119,6 +125,7 @@ fn answer(
             Answerer::Extractive => {
                 trail.timed("extract", || extracted(question, packed, embedder))?
             }
+            Answerer::Unusable(failure) => return Err(failure.clone()),
             Answerer::Chat(chat) => {
                 converse_about(question, &read, packed, chat, (trail, observe), embedder)?
             }

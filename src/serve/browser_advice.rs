@@ -1,0 +1,77 @@
+//! Advice for whoever reads a page. The hints of failures name commands and addresses for programs;
+//! a page has fields and links.
+
+use local_agent_text::error::{ErrorCode, Failure};
+
+/// The same failure with a fix for a person in a browser.
+pub(super) fn for_browser(failure: &Failure) -> Failure {
+    let mut failure = failure.clone();
+    failure.hint = advice(&failure).or(failure.hint);
+    failure
+}
+
+fn advice(failure: &Failure) -> Option<String> {
+    let hint = failure.hint.as_deref().unwrap_or_default();
+    // An option of the command line has the name of a field.
+    if let Some((name, value)) = hint
+        .strip_prefix("--")
+        .and_then(|hint| hint.split_once(' '))
+    {
+        return Some(format!("write it as {value} in the field “{name}”"));
+    }
+    let said = match failure.code {
+        ErrorCode::InvalidArgs if hint.contains("/api/") => "begin at the page of notes",
+        ErrorCode::FileNotFound => "search for words of the note",
+        ErrorCode::AmbiguousPath => "open one of the notes that the message names",
+        ErrorCode::PathIsDirectory => "open a note in it; the search finds them",
+        ErrorCode::SymbolNotFound => "open the note without what is behind `#`",
+        ErrorCode::InvalidQuery => "write some words",
+        ErrorCode::RunNotFound | ErrorCode::RunIncomplete => "choose one in the list of runs",
+        ErrorCode::ServerUnreachable if hint.is_empty() => {
+            return Some(of_person("local-agent doctor"));
+        }
+        _ if hint.contains("local-agent ") => return Some(of_person(hint)),
+        _ => return None,
+    };
+    Some(said.to_owned())
+}
+
+/// A fix that is a command is for the machine of the server.
+fn of_person(hint: &str) -> String {
+    format!("on the machine where the server runs: {hint}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_in_a_browser_is_told_of_fields_and_pages() {
+        let said = |code, hint: &str| {
+            let failure = Failure::new(code, "x").with_hint(hint);
+            for_browser(&failure).hint.unwrap()
+        };
+        assert_eq!(
+            said(ErrorCode::InvalidArgs, "--after 2026-01-31"),
+            "write it as 2026-01-31 in the field “after”"
+        );
+        assert_eq!(
+            said(
+                ErrorCode::InvalidArgs,
+                "there are POST /api/search and /mcp"
+            ),
+            "begin at the page of notes"
+        );
+        assert_eq!(
+            said(ErrorCode::FileNotFound, "local-agent ls"),
+            "search for words of the note"
+        );
+        assert_eq!(
+            said(ErrorCode::IndexMissing, "local-agent index"),
+            "on the machine where the server runs: local-agent index"
+        );
+        assert_eq!(said(ErrorCode::InvalidArgs, "choose two"), "choose two");
+        let bare = Failure::new(ErrorCode::Cancelled, "x");
+        assert_eq!(for_browser(&bare).hint, None);
+    }
+}
