@@ -7,7 +7,7 @@ use super::{Checks, Subject, server};
 use local_agent_agent::ask;
 use local_agent_agent::config::{AskProvider, Config, JudgeProvider, VerifyJudge};
 use local_agent_agent::llm::Speed;
-use local_agent_text::error::Failure;
+use local_agent_text::error::{Failure, Fix};
 
 /// Timeout for a server to list its models, in seconds.
 const PATIENCE_S: u64 = 5;
@@ -61,9 +61,9 @@ fn fix(config: &Config, failure: &Failure) -> String {
         false => start_of_server(config),
     };
     let usual = for_server(failure, &start).to_owned();
-    // The usual hint of such a failure is this command.
+    // The usual fix of such a failure is the command `doctor`.
     let other = failure.hint.clone();
     other
-        .filter(|hint| !hint.contains("local-agent doctor"))
+        .filter(|_| failure.fix != Fix::RunCommand)
         .unwrap_or(usual)
 }

@@ -185,6 +185,10 @@ async fn checked(
     Ok((Some(visit), request))
 }
 
+/// What a browser without access is told.
+pub(super) const NO_ACCESS: &str =
+    "this browser has no access, or lost it when the server was started again";
+
 /// A failure as the answer to a request.
 fn failed(failure: Failure) -> Box<Sent> {
     Box::new(reply(Err(failure), &Map::new()))
@@ -206,7 +210,7 @@ async fn without_access(
     }
     let (message, hint) = match is_for_page {
         true => (
-            "this browser has no access, or lost it when the server was started again",
+            NO_ACCESS,
             "open a new link here; whoever runs the server gets one with `local-agent serve link`",
         ),
         false => (

@@ -10,10 +10,11 @@ use std::borrow::Cow;
 use maud::{DOCTYPE, Markup, PreEscaped, Render as _, html};
 use serde_json::{Value, json};
 
+use super::guard::NO_ACCESS;
 use super::marks::Marks;
 use super::page_runs;
 use local_agent_text::documents;
-use local_agent_text::error::{ErrorCode, Failure};
+use local_agent_text::error::{ErrorCode, Failure, Fix};
 use local_agent_text::markdown::plain;
 use local_agent_text::types::{percent_encode, visible};
 
@@ -137,10 +138,7 @@ pub(super) fn refused(failure: &Failure) -> Markup {
 
 /// What a browser shows of a refusal: for a person, not for a program.
 fn refusal(failure: &Failure) -> Markup {
-    let is_unknown = failure
-        .hint
-        .as_deref()
-        .is_some_and(|hint| hint.contains("serve link"));
+    let is_unknown = failure.message == NO_ACCESS;
     html! {
         @if failure.code == ErrorCode::AccessDenied && is_unknown {
             h1 { "This browser is not admitted" }
@@ -337,11 +335,10 @@ const fn is_of_a_model(code: ErrorCode) -> bool {
 /// The way to fix a failure, as a browser has it: options of the command line are filters here, and
 /// its lists are pages.
 fn fix(failure: &Failure, hint: &str) -> Markup {
-    let is_option = hint.starts_with("--");
     html! {
-        @if is_option {
-            p { "To fix it: write a date as " code { (hint.rsplit(' ').next().unwrap_or(hint)) } " in the filters." }
-        } @else if hint.starts_with("local-agent ls") {
+        @if let Fix::PassArgument { example, .. } = &failure.fix {
+            p { "To fix it: write a date as " code { (example) } " in the filters." }
+        } @else if failure.code == ErrorCode::FileNotFound {
             p { "To fix it: " a href="/" { "search for words of the note" } "." }
         } @else if failure.code == ErrorCode::RunNotFound {
             p { "To fix it: choose one of " a href="/runs" { "the runs" } "." }

@@ -7,7 +7,8 @@
 //! - A value (a number, unit, date or name), a reversed statement (negation, direction, modality,
 //!   order) or a reason needs a text that is about the same thing ([`ANCHORED`]). A value in a
 //!   sentence that shares little with the text is more often computed, an example, or a conclusion
-//!   than a contradiction.
+//!   than a contradiction. A value that the text does not have needs a rival there too
+//!   (`rivals`).
 //! - Everything else (bindings, quantities, conditions, status, code) needs a text that is nearly
 //!   the same ([`CLOSE`]). In free wording such findings are often wrong.
 //! - A claim of few words ([`SHORT_CLAIM`]) explains and computes nothing: every finding rejects
