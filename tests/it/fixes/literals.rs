@@ -25,6 +25,11 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
         "a_file_changes_or_its_folder_is_closed_while_a_person_reads_the_proposal",
     ),
     (
+        "local-agent memory add \"…\"",
+        "memory.rs",
+        "what_is_remembered_needs_no_quotes_and_no_options",
+    ),
+    (
         "look at the file again, then propose again",
         "fixes/environments.rs",
         "a_file_changes_or_its_folder_is_closed_while_a_person_reads_the_proposal",
