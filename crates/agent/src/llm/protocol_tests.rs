@@ -309,7 +309,7 @@ fn s41_a_broken_ollama_is_a_failure_and_not_asked_again() {
         (
             "not part of a reply",
             ErrorCode::ServerError,
-            "no piece",
+            "not part of a reply",
             Box::new(|| {
                 vec![Step::Bytes(
                     [head("application/json"), b"[1]\n".to_vec()].concat(),
