@@ -336,8 +336,8 @@ const fn is_of_a_model(code: ErrorCode) -> bool {
 /// its lists are pages.
 fn fix(failure: &Failure, hint: &str) -> Markup {
     html! {
-        @if let Fix::PassArgument { example, .. } = &failure.fix {
-            p { "To fix it: write a date as " code { (example) } " in the filters." }
+        @if let Fix::PassArgument { name, example } = &failure.fix {
+            p { "To fix it: write it as " code { (example) } " in the field “" (name) "” in the filters." }
         } @else if failure.code == ErrorCode::FileNotFound {
             p { "To fix it: " a href="/" { "search for words of the note" } "." }
         } @else if failure.code == ErrorCode::RunNotFound {

@@ -136,6 +136,18 @@ fn a_browser_is_told_of_fields_and_pages_and_not_of_commands_and_endpoints() {
 }
 
 #[test]
+fn an_empty_memory_names_the_command_that_adds_to_it() {
+    let world = world();
+    let served = Served::start(&world, &[]);
+    let empty = served.get("/memory").body;
+    let command = r#"local-agent memory add "…""#;
+    assert!(empty.replace("&quot;", "\"").contains(command), "{empty}");
+    world.ok(&["memory", "add", "The lion sleeps in the barn"]);
+    let page = served.get("/memory").body;
+    assert!(page.contains("The lion sleeps in the barn"), "{page}");
+}
+
+#[test]
 fn a_page_offers_nothing_that_its_visitor_may_not_do() {
     let world = world();
     let served = Served::start(&world, &[]);

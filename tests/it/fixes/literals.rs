@@ -26,8 +26,8 @@ const FOLLOWED_ELSEWHERE: &[(&str, &str, &str)] = &[
     ),
     (
         "local-agent memory add \"…\"",
-        "memory.rs",
-        "what_is_remembered_needs_no_quotes_and_no_options",
+        "serve_pages.rs",
+        "an_empty_memory_names_the_command_that_adds_to_it",
     ),
     (
         "look at the file again, then propose again",
