@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::mcp::fit;
 use local_agent_text::error::{ErrorCode, Failure, Result};
 
-/// The fields of a body, as a schema.
+/// The fields of a search, as a schema.
 pub(super) fn search_fields() -> Value {
     json!({
         "properties": {
@@ -21,7 +21,7 @@ pub(super) fn search_fields() -> Value {
     })
 }
 
-/// The fields of a body, as a schema.
+/// The fields of a question, as a schema.
 pub(super) fn ask_fields() -> Value {
     json!({
         "properties": {
@@ -51,9 +51,9 @@ fn within_fields() -> Value {
 /// `INVALID_ARGS` with the field that does not fit.
 pub(super) fn parsed<T: DeserializeOwned>(body: &Bytes, fields: Value) -> Result<T> {
     let given: Value =
-        serde_json::from_slice(body).map_err(|e| refused(format!("the body is no JSON: {e}")))?;
+        serde_json::from_slice(body).map_err(|e| refused(format!("the body is not JSON: {e}")))?;
     if !given.is_object() {
-        return Err(refused("the body is no JSON object".to_owned()));
+        return Err(refused("the body is not a JSON object".to_owned()));
     }
     let mut fitting = fitted(fields, given, "")?;
     if let Some(within) = fitting.get_mut("within") {
@@ -116,7 +116,7 @@ mod tests {
         .map(|body| search(body).unwrap_err().message)
         .collect();
         insta::assert_snapshot!(told.join("\n"), @r"
-        the body is no JSON object
+        the body is not a JSON object
         `query` is missing
         `query` must be text
         `limit` must be a whole number from 0 on

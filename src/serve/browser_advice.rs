@@ -15,7 +15,7 @@ fn advice(failure: &Failure) -> Option<String> {
     let hint = failure.hint.as_deref().unwrap_or_default();
     // An option of the command line has the name of a field.
     if let Fix::PassArgument { name, example } = &failure.fix {
-        return Some(format!("write it as {example} in the field “{name}”"));
+        return Some(format!("write it as {example} in the field “{name}” in the filters"));
     }
     let said = match failure.code {
         _ if failure.message == NOTHING_HERE => "begin at the page of notes",
@@ -57,7 +57,7 @@ mod tests {
             Failure::new(ErrorCode::InvalidArgs, "x").with_fix(argument, "--after 2026-01-31");
         assert_eq!(
             for_browser(&day).hint.unwrap(),
-            "write it as 2026-01-31 in the field “after”"
+            "write it as 2026-01-31 in the field “after” in the filters"
         );
         let nothing = Failure::new(ErrorCode::InvalidArgs, NOTHING_HERE);
         assert_eq!(

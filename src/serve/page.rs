@@ -14,7 +14,7 @@ use super::guard::NO_ACCESS;
 use super::marks::Marks;
 use super::page_runs;
 use local_agent_text::documents;
-use local_agent_text::error::{ErrorCode, Failure, Fix};
+use local_agent_text::error::{ErrorCode, Failure};
 use local_agent_text::markdown::plain;
 use local_agent_text::types::{percent_encode, visible};
 
@@ -332,13 +332,10 @@ const fn is_of_a_model(code: ErrorCode) -> bool {
     )
 }
 
-/// The way to fix a failure, as a browser has it: options of the command line are filters here, and
-/// its lists are pages.
+/// The way to fix a failure, with a link where a page is the way.
 fn fix(failure: &Failure, hint: &str) -> Markup {
     html! {
-        @if let Fix::PassArgument { name, example } = &failure.fix {
-            p { "To fix it: write it as " code { (example) } " in the field “" (name) "” in the filters." }
-        } @else if failure.code == ErrorCode::FileNotFound {
+        @if failure.code == ErrorCode::FileNotFound {
             p { "To fix it: " a href="/" { "search for words of the note" } "." }
         } @else if failure.code == ErrorCode::RunNotFound {
             p { "To fix it: choose one of " a href="/runs" { "the runs" } "." }

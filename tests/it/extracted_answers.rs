@@ -294,8 +294,14 @@ fn readings_of_a_counter_are_subtracted() {
         | 2026-05-01 | 8850 | 31490 |\n| 2026-06-01 | 8871 | 31688 |\n";
     let world = world(&[("meter.md", note)]);
     let shown = answer(&world, "How many kWh of power in total?");
+    assert!(shown.contains("1571") || shown.contains("1,571"), "{shown}");
+    let steps = note
+        .replace("# Meter", "# Walking")
+        .replace("Power kWh", "Walked km");
+    let world = self::world(&[("walking.md", &steps)]);
+    let shown = answer(&world, "How many km walked in total?");
     assert!(
-        !shown.contains("92807") && !shown.contains("92,807"),
+        !shown.contains("1571") && !shown.contains("1,571"),
         "{shown}"
     );
 }

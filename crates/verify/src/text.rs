@@ -690,8 +690,8 @@ fn is_denying_phrase(cue: Token, next: Option<Token>, text: &str) -> bool {
 /// Maximum number of bytes of quoted words that name something, as in "a “no dogs” sign".
 const QUOTED_NAME: usize = 32;
 
-/// Whether the negation is the first of a few quoted words, which name or quote something and deny
-/// nothing of the sentence.
+/// Whether the negation is the first of a few quoted words that name the next word, and denies nothing
+/// of the sentence.
 fn is_quoted_words(cue: Token, text: &str) -> bool {
     const OPENING: &[char] = &['"', '“', '„', '«', '「', '\u{201d}'];
     const CLOSING: &[char] = &['"', '”', '“', '»', '」'];
@@ -702,8 +702,13 @@ fn is_quoted_words(cue: Token, text: &str) -> bool {
     let behind = text.get(cue.end..).filter(|_| is_opened);
     behind.is_some_and(|behind| {
         let end = behind.find(CLOSING).filter(|end| *end <= QUOTED_NAME);
-        let rest = end.and_then(|end| behind.get(..end));
-        rest.is_some_and(|rest| rest.starts_with(' ') && !rest.contains(ENDS))
+        let parts = end.and_then(|end| behind.split_at_checked(end));
+        parts.is_some_and(|(quoted, after)| {
+            // Anna said "no swimming": words at the end are a statement and no name.
+            let mut after = after.chars().skip(1);
+            let names = after.next() == Some(' ') && after.next().is_some_and(char::is_alphabetic);
+            quoted.starts_with(' ') && !quoted.contains(ENDS) && names
+        })
     })
 }
 
@@ -711,7 +716,10 @@ fn is_quoted_words(cue: Token, text: &str) -> bool {
 fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
     const NOT: &[&str] = list!("bounds.not");
     const SIDES: &[&str] = list!("bounds.sides");
-    if tokens.get(i).is_some_and(|cue| begins_a_bound(*cue, text)) {
+    if tokens
+        .get(i)
+        .is_some_and(|cue| begins_a_bound(*cue, tokens, text))
+    {
         return true;
     }
     // "Not under 400".
@@ -731,14 +739,22 @@ fn is_of_a_bound(tokens: &[Token], i: usize, text: &str) -> bool {
     NOT.contains(&&*lower_case(cue)) && THAN.contains(&shown_token(than, text)) && number.number
 }
 
-/// Whether the words of a bound with a denial in them begin here: "не более", "pas plus de", "不超过".
-pub(crate) fn begins_a_bound(cue: Token, text: &str) -> bool {
+/// Whether the words of a bound with a denial in them begin here, directly before a number: "не более
+/// 20", "pas plus de 20", "不超过16". "Nicht unterstützt" only begins like "nicht unter".
+pub(crate) fn begins_a_bound(cue: Token, tokens: &[Token], text: &str) -> bool {
     const AT_MOST: &[&str] = list!("bounds.at-most");
     const AT_LEAST: &[&str] = list!("bounds.at-least");
     let begun = shown_token(&cue, text);
     let rest = text.get(cue.start..).unwrap_or("");
     let mut bounds = AT_MOST.iter().chain(AT_LEAST);
-    bounds.any(|bound| bound.len() > begun.len() && rest.starts_with(bound))
+    bounds.any(|bound| {
+        let end = cue.start + bound.len();
+        let at = tokens.partition_point(|t| t.start < end);
+        let next = tokens.get(at).filter(|t| t.start <= end + 1);
+        bound.len() > begun.len()
+            && rest.starts_with(bound)
+            && next.is_some_and(Token::may_be_amount)
+    })
 }
 
 /// Negates the next content words up to the end of `clause`; `firm`: the first is the head.

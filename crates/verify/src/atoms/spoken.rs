@@ -261,10 +261,12 @@ fn half_before(r: &Reader<'_>, i: usize) -> Option<bool> {
     let start = r.words.tokens.get(i).map_or(0, |t| t.start);
     let before = r.text.get(..start).unwrap_or("");
     let ends = |words: &[&str]| words.iter().any(|word| before.ends_with(word));
-    if ends(&["午後", "下午", "晚上", "傍晚", "夜", "夕方"]) {
+    // "夜12時" is midnight, and "夜1時" is after it.
+    let is_evening = || hour_at(r, i).is_none_or(|(hour, ..)| (5..12).contains(&hour));
+    if ends(list!("times.after-noon")) || ends(list!("times.at-night")) && is_evening() {
         return Some(true);
     }
-    ends(&["午前", "上午", "早上", "清晨", "朝"]).then_some(false)
+    ends(list!("times.before-noon")).then_some(false)
 }
 
 /// Reads "七時半", "八点三十分", "8点一刻".

@@ -104,6 +104,10 @@ fn hours_with_the_sign_for_hour_are_times() {
             "夏祭りは8月2日の午後5時から8時半までです",
         )],
     );
+    all_objected(
+        &[Code::Date, Code::Number],
+        &[("会議は12時に始まる。\n", "会議は夜1時に始まる")],
+    );
 }
 
 /// A bound with a "not" in it, a comparison, a quoted name and "is off" were taken for denials.
@@ -139,6 +143,22 @@ fn a_denial_in_a_bound_a_name_or_a_comparison_denies_nothing() {
             (
                 "Swimming is not allowed before 16 June.\n",
                 "Swimming is allowed before 16 June",
+            ),
+            (
+                "Der Export nach Word wird nicht unterstützt.\n",
+                "Der Export nach Word wird unterstützt",
+            ),
+            (
+                "Der Wirt ist nicht überzeugt vom neuen Ofen.\n",
+                "Der Wirt ist überzeugt vom neuen Ofen",
+            ),
+            (
+                "La piscine n'est pas ouverte le lundi.\n",
+                "Le gardien dit que la piscine est ouverte le lundi",
+            ),
+            (
+                "Anna on Monday: \"no swimming in the lake\".\n",
+                "Anna on Monday: swimming in the lake",
             ),
         ],
     );

@@ -358,8 +358,26 @@ fn compare(case: &Case<'_>, pairing: &Pairing<'_>) -> Option<Objection> {
 pub(super) fn is_compared_with(claim: &Reading, token: &Token) -> bool {
     let tokens = claim.text.tokens.as_slice();
     let at = tokens.partition_point(|t| t.start < token.start);
-    let before = tokens.get(at.saturating_sub(COMPARISON)..at).unwrap_or(&[]);
-    before.iter().any(|t| is_than(claim, t))
+    let from = at.saturating_sub(COMPARISON);
+    let mut thans = (from..at).filter(|i| tokens.get(*i).is_some_and(|t| is_than(claim, t)));
+    // "Dit que" and "als wir kamen" compare nothing.
+    thans.any(|than| {
+        let before = tokens
+            .get(than.saturating_sub(COMPARED)..than)
+            .unwrap_or(&[]);
+        before.iter().any(|t| is_comparative(claim, t))
+    })
+}
+
+/// Maximum number of words from a comparative to its "than": "later than", "plus tard que".
+const COMPARED: usize = 2;
+
+/// Whether a word compares: "later", "plus", "menos".
+fn is_comparative(reading: &Reading, token: &Token) -> bool {
+    const MORE: &[&str] = list!("compared.more");
+    const LESS: &[&str] = list!("compared.less");
+    let word = reading.lower_word(token);
+    MORE.contains(&&*word) || LESS.contains(&&*word)
 }
 
 const FIRST: &[&str] = list!("negation.first");
@@ -446,7 +464,7 @@ fn bounds_a_number(reading: &Reading, tokens: &[Token], negation: &Token) -> boo
         [side, number, ..] => SIDES.contains(&&*reading.lower_word(side)) && number.may_be_amount(),
         _ => false,
     };
-    is_side || begins_a_bound(*negation, &reading.normal)
+    is_side || begins_a_bound(*negation, tokens, &reading.normal)
 }
 
 /// Whether a word stands before the second side of a comparison.
@@ -612,6 +630,13 @@ const PARTED: usize = 8;
 pub(super) fn denies_in_two_words(reading: &Reading, tokens: &[Token]) -> bool {
     const VERBS: &[&str] = list!("negation.parted-verbs");
     const ENDS: &[&str] = list!("negation.parted-ends");
+    const STATES: &[&str] = list!("negation.off-verbs");
+    let is_off = |pair: &[Token]| {
+        STATES.contains(&&*reading.lower_word(&pair[0])) && reading.lower_word(&pair[1]) == "off"
+    };
+    if tokens.windows(2).any(is_off) {
+        return true;
+    }
     let verbs = tokens.iter().enumerate();
     let mut verbs = verbs.filter(|(_, t)| VERBS.contains(&&*reading.lower_word(t)));
     verbs.any(|(at, _)| {

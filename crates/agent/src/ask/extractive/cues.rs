@@ -433,6 +433,8 @@ pub(super) const PRICE: Cues = Cues(list(DATA, "price"), list(DATA, "price.unspa
 /// Holidays and forms of address. English capitalises them, but they do not name one thing.
 pub(super) const NOT_NAMES: WordList = list(DATA, "not-names");
 /// Names of columns with dates and numbers of days, months and years.
+/// Words for a counter whose readings are subtracted.
+pub(super) const COUNTERS: WordList = list(DATA, "counters");
 pub(super) const DAYS_COUNTED: WordList = list(DATA, "days-counted");
 pub(super) const DATE_COLUMNS: WordList = list(DATA, "date-columns");
 /// Names of rows with the total of other rows.

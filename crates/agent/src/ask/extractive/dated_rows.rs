@@ -97,16 +97,15 @@ fn says_the_rest(ranked: &Ranked<'_>, candidate: &Candidate, dated: &[usize]) ->
         dates.contains(&word) || cues::holds(cues::LIGHT, &word)
     };
     let terms = ranked.question.terms.iter().enumerate();
-    let mut subject = terms.filter(|(_, term)| !is_light(term)).peekable();
-    let means = |at: usize| {
-        let mut of_rows = ranked.order.iter().filter(|c| dated.contains(&c.index));
-        of_rows.any(|c| confidence::says(c, at))
-    };
-    let mut literal = 0;
-    let all = subject.all(|(at, term)| {
-        let is_literal = rows::says(ranked, candidate, term);
-        literal += usize::from(is_literal);
-        is_literal || means(at)
-    });
-    all && literal > 0
+    let subject = terms.filter(|(_, term)| !is_light(term));
+    let (literal, others): (Vec<_>, Vec<_>) =
+        subject.partition(|(_, term)| rows::says(ranked, candidate, term));
+    !literal.is_empty() && others.iter().all(|(at, _)| is_meant(ranked, dated, *at))
+}
+
+/// Whether one of the rows has a word with a similar meaning as the word of the question at this
+/// position.
+fn is_meant(ranked: &Ranked<'_>, rows: &[usize], at: usize) -> bool {
+    let mut of_rows = ranked.order.iter().filter(|c| rows.contains(&c.index));
+    of_rows.any(|candidate| confidence::says(candidate, at))
 }

@@ -20,7 +20,8 @@
 //! | `ages`, `distances` | the age of a person, the days between two things |
 //! | `conditions` | conditions on amounts, which a column of a table decides |
 //! | `rows`, `items`, `across` | which rows, items or columns a question means |
-//! | `list_amounts`, `gaps` | values computed from the items of a list, and from two rows |
+//! | `list_amounts`, `gaps`, `readings` | values computed from the items of a list, from two rows, and from the readings of a counter |
+//! | `dated_rows` | the rows of a table that are of the days in question |
 //! | `tags`, `newest`, `status` | the notes with a tag, the newest entry or note, yes or no by a status |
 //! | `elsewhere` | signs that a unit is about something else |
 //! | `amounts` | exact arithmetic |
@@ -58,6 +59,7 @@ mod periods;
 mod properties;
 mod question;
 mod rank;
+mod readings;
 mod rows;
 mod score;
 mod sides;

@@ -20,6 +20,7 @@ use super::passage::{self, Passage};
 use super::periods;
 use super::question::{Operation, ParsedQuestion, Term};
 use super::rank::{Candidate, Found, Ranked};
+use super::readings;
 use super::rows::{self, cell_at, cells, stems_of};
 use super::score;
 use super::units::{Form, Unit};
@@ -56,7 +57,8 @@ pub(super) fn compute(
         Operation::Days => days(ranked),
         Operation::Years => ages::age(ranked),
         Operation::Count if counts_days(ranked) => {
-            distances::between(ranked).or_else(|| days_in_a_row(ranked))
+            let between = distances::between(ranked).or_else(|| days_in_a_row(ranked));
+            between.or_else(|| count(ranked))
         }
         Operation::Count => count(ranked),
         _ => of_table(ranked, operation).or_else(|| list_amounts::compute(ranked, operation)),
@@ -64,17 +66,17 @@ pub(super) fn compute(
 }
 
 /// A table with a column of amounts, and the rows that match the question.
-struct Column {
-    header: Option<usize>,
-    rows: Vec<usize>,
+pub(super) struct Column {
+    pub header: Option<usize>,
+    pub rows: Vec<usize>,
     /// The amounts in one unit.
-    amounts: Vec<Amount>,
+    pub amounts: Vec<Amount>,
     /// The amounts as they are in the calculation.
-    written: Vec<String>,
+    pub written: Vec<String>,
     /// The position of the column.
-    at: usize,
+    pub at: usize,
     /// The number of rows of the table, those that do not match included.
-    of: usize,
+    pub of: usize,
 }
 
 /// The best row of a table that fits the question.
@@ -116,8 +118,12 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
         return Some(compared);
     }
     let column = column(ranked, candidate)?;
-    if operation == Operation::Sum && is_of_readings(ranked, &column) {
-        return growth(ranked, unit.note, &column);
+    let sums = operation == Operation::Sum;
+    if let Some(grown) = sums
+        .then(|| readings::growth(ranked, unit.note, &column))
+        .flatten()
+    {
+        return Some(grown);
     }
     let (value, arithmetic, rows) = match operation {
         Operation::Minimum | Operation::Maximum => extreme(ranked, &column, operation)?,
@@ -139,48 +145,6 @@ fn of_table(ranked: &Ranked<'_>, operation: Operation) -> Option<(Computed, Vec<
         value,
         arithmetic,
         count: column.rows.len(),
-        notes: 1,
-    };
-    Some((computed, vec![shown]))
-}
-
-/// Whether the amounts are readings of a counter and no parts of a whole: each row has a later day and
-/// a higher amount than the one above, and the counter grew by less than half.
-fn is_of_readings(ranked: &Ranked<'_>, column: &Column) -> bool {
-    let days = column.rows.iter().filter_map(|row| {
-        let unit = ranked.unit(*row)?;
-        calendar::latest(&unit.plain)
-    });
-    let days: Vec<calendar::Day> = days.collect();
-    let parts: Vec<i64> = column.amounts.iter().map(|amount| amount.parts).collect();
-    let (Some(first), Some(last)) = (parts.first(), parts.last()) else {
-        return false;
-    };
-    parts.len() >= FEWEST_READINGS
-        && days.len() == parts.len()
-        && days.is_sorted_by(|one, next| one < next)
-        && parts.is_sorted_by(|one, next| one < next)
-        && last.saturating_mul(2) < first.saturating_mul(3)
-}
-
-/// Fewer amounts may grow by chance.
-const FEWEST_READINGS: usize = 4;
-
-/// By how much a counter grew from its first reading to its last.
-fn growth(ranked: &Ranked<'_>, note: usize, column: &Column) -> Option<(Computed, Vec<Passage>)> {
-    let (first, last) = (column.amounts.first()?, column.amounts.last()?);
-    let ends = [*column.rows.first()?, *column.rows.last()?];
-    let mut shown = Passage::new(note, passage::rows(ranked.found, column.header, &ends));
-    shown.keys.extend(keys(ranked, &ends));
-    let difference = Amount {
-        parts: last.parts - first.parts,
-        ..last.clone()
-    };
-    let computed = Computed {
-        operation: Operation::Difference,
-        value: with_unit(&difference),
-        arithmetic: format!("{} − {}", column.written.last()?, column.written.first()?),
-        count: ends.len(),
         notes: 1,
     };
     Some((computed, vec![shown]))
@@ -233,7 +197,8 @@ pub(super) fn with_unit(a: &Amount) -> String {
     format!("{a} {}", a.unit).trim().to_owned()
 }
 
-fn keys(ranked: &Ranked<'_>, rows: &[usize]) -> Vec<std::ops::Range<usize>> {
+/// The bytes of these rows.
+pub(super) fn keys(ranked: &Ranked<'_>, rows: &[usize]) -> Vec<std::ops::Range<usize>> {
     let units = rows.iter().filter_map(|i| ranked.unit(*i));
     units.map(|u| u.span.clone()).collect()
 }
