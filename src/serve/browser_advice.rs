@@ -15,7 +15,9 @@ fn advice(failure: &Failure) -> Option<String> {
     let hint = failure.hint.as_deref().unwrap_or_default();
     // An option of the command line has the name of a field.
     if let Fix::PassArgument { name, example } = &failure.fix {
-        return Some(format!("write it as {example} in the field “{name}” in the filters"));
+        return Some(format!(
+            "write it as {example} in the field “{name}” in the filters"
+        ));
     }
     let said = match failure.code {
         _ if failure.message == NOTHING_HERE => "begin at the page of notes",
