@@ -5,13 +5,15 @@
 //! tables get their form in markdown. A line that would only look like markup gets a backslash.
 //! Everything else is left as it is.
 
+use std::collections::HashMap;
+
 /// Maximum level of a heading.
 const DEEPEST: usize = 6;
 
 /// Blocks whose lines are prose.
 const QUOTES: [&str; 2] = ["quote", "verse"];
 
-/// The text of an Org file; bytes that are no UTF-8 stay as they are.
+/// The text of an Org file; bytes that are not UTF-8 stay as they are.
 pub(crate) fn text(bytes: Vec<u8>) -> Vec<u8> {
     match std::str::from_utf8(&bytes) {
         Ok(org) => markdown(org).into_bytes(),
@@ -21,15 +23,55 @@ pub(crate) fn text(bytes: Vec<u8>) -> Vec<u8> {
 
 fn markdown(org: &str) -> String {
     let lines: Vec<&str> = org.split('\n').collect();
+    let ends = PartEnds::of(&lines);
     let mut out: Vec<String> = Vec::with_capacity(lines.len());
     while let Some(line) = lines.get(out.len()) {
-        let rest = lines.get(out.len()..).unwrap_or_default();
-        match Part::starting(rest) {
-            Some(part) => out.extend(part.lines(rest)),
+        match Part::starting(line, out.len(), &ends) {
+            Some(part) => out.extend(part.lines(lines.get(out.len()..).unwrap_or_default())),
             None => out.push(one_line(line)),
         }
     }
     out.join("\n")
+}
+
+/// The lines at which blocks and drawers may end, found once: a file may begin any number of parts that
+/// never end.
+struct PartEnds {
+    /// The lines `#+end_name`, ascending, by name in lower case.
+    blocks: HashMap<String, Vec<usize>>,
+    /// The lines `:end:` and the headlines, ascending; whether it is `:end:`.
+    drawers: Vec<(usize, bool)>,
+}
+
+impl PartEnds {
+    fn of(lines: &[&str]) -> Self {
+        let mut blocks: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut drawers = Vec::new();
+        for (at, line) in lines.iter().enumerate() {
+            let bare = line.trim();
+            if let Some(name) = after(bare, "#+end_") {
+                blocks.entry(name.to_lowercase()).or_default().push(at);
+            }
+            let is_end = bare.eq_ignore_ascii_case(":end:");
+            if is_end || headline(line).is_some() {
+                drawers.push((at, is_end));
+            }
+        }
+        Self { blocks, drawers }
+    }
+
+    /// The line that ends a block of this name which begins at line `start`.
+    fn block(&self, name: &str, start: usize) -> Option<usize> {
+        let ends = self.blocks.get(name)?;
+        ends.get(ends.partition_point(|end| *end <= start)).copied()
+    }
+
+    /// The line that ends a drawer which begins at line `start`; `None` if a headline comes first.
+    fn drawer(&self, start: usize) -> Option<usize> {
+        let at = self.drawers.partition_point(|(end, _)| *end <= start);
+        let (end, is_end) = self.drawers.get(at)?;
+        is_end.then_some(*end)
+    }
 }
 
 /// Several lines that belong together, by their number.
@@ -40,16 +82,14 @@ enum Part {
 }
 
 impl Part {
-    /// The block or drawer that begins with the first of these lines; `None` if there is none, or
-    /// none that ends.
-    fn starting(lines: &[&str]) -> Option<Self> {
-        let first = lines.first()?.trim();
+    /// The block or drawer that begins with this line, which is line `start`; `None` if there is none,
+    /// or none that ends.
+    fn starting(line: &str, start: usize, ends: &PartEnds) -> Option<Self> {
+        let first = line.trim();
         if let Some(words) = after(first, "#+begin_") {
             let mut words = words.split_whitespace();
             let name = words.next()?.to_lowercase();
-            let end = format!("#+end_{name}");
-            let is_end = |line: &&str| line.trim().eq_ignore_ascii_case(&end);
-            let count = lines.iter().position(is_end)? + 1;
+            let count = ends.block(&name, start)? - start + 1;
             let language = words.next().filter(|_| name == "src");
             return Some(match QUOTES.contains(&name.as_str()) {
                 true => Self::Quote(count),
@@ -59,11 +99,8 @@ impl Part {
         if !is_drawer(first) {
             return None;
         }
-        let end = lines.iter().position(|line| {
-            headline(line).is_some() || line.trim().eq_ignore_ascii_case(":end:")
-        })?;
-        let is_closed = headline(lines.get(end)?).is_none();
-        is_closed.then(|| Self::Code(end + 1, String::new()))
+        let count = ends.drawer(start)? - start + 1;
+        Some(Self::Code(count, String::new()))
     }
 
     /// Its lines as markdown, as many as it has.
@@ -232,6 +269,17 @@ mod tests {
             assert_eq!(markdown(org), text);
         }
         assert_eq!(text(b"* \xff".to_vec()), b"* \xff");
+    }
+
+    /// Each line that begins a part looked for its end in the whole rest of the file.
+    #[test]
+    fn parts_that_never_end_cost_no_more_than_their_lines() {
+        for line in [":a:\n", "#+begin_x\n"] {
+            let org = line.repeat(300_000);
+            assert_eq!(markdown(&org), org);
+        }
+        let nested = "#+begin_x\n".repeat(3) + "#+end_x\nwords";
+        assert_eq!(markdown(&nested).lines().last(), Some("words"));
     }
 
     proptest! {
